@@ -1,0 +1,1 @@
+"""What every layer may use: errors, words, units, tasks, settings, the database and the folders."""

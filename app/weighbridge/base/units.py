@@ -1,0 +1,50 @@
+"""Figures as a person reads them: grouped, with a unit after a thin space, in the language in use.
+
+Memory is in GiB (2^30); bandwidth is in GB/s (1e9). None is "unknown", never 0.
+"""
+
+from __future__ import annotations
+
+from weighbridge.base.words import language, text
+
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
+THIN = "\u202f"
+
+
+def number(value: float, digits: int = 0) -> str:
+    """8192 -> "8,192"; (61.44, 1) -> "61.4"; with "." and "," exchanged in Spanish."""
+    shown = f"{value:,.{digits}f}"
+    return shown.translate(str.maketrans(",.", ".,")) if language() == "es" else shown
+
+
+def size(value_bytes: int | None) -> str:
+    """Bytes in the unit that keeps the figure short: "98.4 MB"-like but binary: "93.8 MiB", "12.0 GiB"."""
+    if value_bytes is None:
+        return text("unknown")
+    if value_bytes < MIB:
+        return f"{number(value_bytes / KIB, 1)}{THIN}KiB"
+    if value_bytes < GIB:
+        return f"{number(value_bytes / MIB, 1)}{THIN}MiB"
+    return f"{number(value_bytes / GIB, 1)}{THIN}GiB"
+
+
+def tokens(count: int | None) -> str:
+    """ "8,192 tokens"."""
+    return text("unknown") if count is None else text("{count} tokens", count=number(count))
+
+
+def speed(tps: float | None) -> str:
+    """Tokens per second: "61.4 tok/s"."""
+    return text("unknown") if tps is None else f"{number(tps, 1)}{THIN}tok/s"
+
+
+def seconds(value_ms: float | None) -> str:
+    """Milliseconds as seconds: "0.21 s"."""
+    return text("unknown") if value_ms is None else f"{number(value_ms / 1000, 2)}{THIN}s"
+
+
+def bandwidth(gbs: float | None) -> str:
+    """Bandwidth in GB/s (1e9 bytes): "504 GB/s"."""
+    return text("unknown") if gbs is None else f"{number(gbs)}{THIN}GB/s"

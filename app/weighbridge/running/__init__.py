@@ -1,0 +1,1 @@
+"""Running engines: processes, leases, and the one owner of both."""

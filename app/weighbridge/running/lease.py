@@ -1,0 +1,41 @@
+"""A lease: the right to send one request to a loaded model."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+
+
+class Lease:
+    """A loaded model's address, held for one request; give it back, or leave the `with` block, when the request is over.
+
+    While a lease is out its engine is never stopped to make room. Giving back twice does nothing more.
+    """
+
+    def __init__(self, model_id: str, url: str, key: str, context: int | None, give_back: Callable[[], None]) -> None:
+        self.model_id = model_id
+        self.url = url
+        self.key = key
+        self.context = context
+        self._give_back = give_back
+        self._lock = threading.Lock()
+        self._returned = False
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a request to `url` must carry."""
+        return {"Authorization": f"Bearer {self.key}"}
+
+    def give_back(self) -> None:
+        """End the lease."""
+        with self._lock:
+            returned, self._returned = self._returned, True
+        if not returned:
+            self._give_back()
+
+    def __enter__(self) -> Lease:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.give_back()

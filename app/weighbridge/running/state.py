@@ -1,0 +1,72 @@
+"""What is known about running engines, as immutable values that any thread may read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from weighbridge.base.errors import WeighbridgeError
+from weighbridge_engines.api import Load
+
+
+class State(StrEnum):
+    """The life of an engine process: stopped -> loading -> ready -> stopping -> stopped, or failed."""
+
+    STOPPED = "stopped"
+    LOADING = "loading"
+    READY = "ready"
+    STOPPING = "stopping"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value of a load: what was asked for (None: left to the engine) and what the engine really uses (None: unknown).
+
+    `reason` is a code of `base.explain` where the two differ.
+    """
+
+    name: str
+    requested: object
+    effective: object
+    reason: str | None = None
+
+    @property
+    def differs(self) -> bool:
+        """True where something was asked for and the engine uses something else."""
+        return self.requested is not None and self.effective is not None and self.requested != self.effective
+
+
+@dataclass(frozen=True)
+class Running:
+    """One engine process, as it was when this value was made.
+
+    `stage` is one of `api.STAGES` while loading. `memory_bytes` is the resident memory of the process group, `buffers` what
+    the engine said it allocated ("weights_bytes", "kv_bytes", "compute_bytes", ...). `error` is set where it failed.
+    """
+
+    model_id: str
+    title: str
+    engine_id: str
+    state: State
+    load: Load
+    settings: tuple[Setting, ...] = ()
+    stage: str = "starting"
+    since_s: float = 0.0
+    pid: int | None = None
+    url: str | None = None
+    in_flight: int = 0
+    waiting: int = 0
+    memory_bytes: int | None = None
+    buffers: Mapping[str, int] = field(default_factory=dict)
+    error: WeighbridgeError | None = None
+    log: tuple[str, ...] = ()
+
+    @property
+    def context(self) -> int | None:
+        """The context length that the engine really uses; None where it has not said."""
+        for setting in self.settings:
+            if setting.name == "context" and isinstance(setting.effective, int):
+                return setting.effective
+        return None

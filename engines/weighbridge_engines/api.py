@@ -1,0 +1,177 @@
+"""The contract between Weighbridge and an engine.
+
+An engine is a process with an OpenAI-style port on loopback. One file, one `ENGINE = Engine(...)`. All that stands in the
+`Engine` record can be read without importing anything heavy; the functions in it import what they need when called.
+
+An engine runs in exactly one of four ways:
+
+- `command(load, port)`: the argv of a server program;
+- `serve(load, port, key)`: a library that brings its own server; called in a child, returns when the server has ended;
+- `open(load)`: a library that generates; the worker hosts the returned `Session` behind its own HTTP loop;
+- `attach(url)`: a server that someone else runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+KEY_VARIABLE = "WEIGHBRIDGE_ENGINE_KEY"
+"""The environment variable that carries the engine's key to its process: never an argument, which others can read."""
+
+
+class Capability(StrEnum):
+    """What an engine can do, as data."""
+
+    CHAT = "chat"
+    COMPLETIONS = "completions"
+    EMBEDDINGS = "embeddings"
+    RERANK = "rerank"
+    VISION = "vision"
+    TOOLS = "tools"
+    JSON_SCHEMA = "json_schema"
+    GRAMMAR = "grammar"
+    LOGPROBS = "logprobs"
+    LORA = "lora"
+    DRAFT = "draft"
+    PARALLEL = "parallel"
+    SCORE = "score"
+
+
+@dataclass(frozen=True)
+class Load:
+    """What to load and how. None means: the engine's own choice.
+
+    `alias` is the name under which the engine answers; `extra` holds what only one engine understands.
+    """
+
+    model: str
+    alias: str = ""
+    context: int | None = None
+    threads: int | None = None
+    slots: int = 1
+    batch: int | None = None
+    gpu_layers: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, for the way to the worker."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Load:
+        """The other end of `as_json`."""
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why something is not possible or went wrong: a code, and the values that its sentence needs."""
+
+    code: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Device:
+    """What an engine build can compute on. `kind` is "cpu", "gpu" (dedicated memory) or "shared"."""
+
+    id: str
+    name: str
+    kind: str
+    memory_total_bytes: int | None = None
+    memory_free_bytes: int | None = None
+    pci_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """One chat request, for a `Session`. Sampling values are None where the caller left them to the engine."""
+
+    messages: Sequence[Mapping[str, Any]]
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    seed: int | None = None
+    stop: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A piece of an answer, or of the reading of the prompt, with its own statistics.
+
+    `tokens` is how many tokens the piece stands for (0 while the prompt is read). `prompt_done` of `prompt_total` tokens of the
+    prompt are read. `finish` is "stop" or "length" on the last piece. Speeds are per second, None until known.
+    """
+
+    text: str = ""
+    tokens: int = 0
+    prompt_done: int | None = None
+    prompt_total: int | None = None
+    prompt_tps: float | None = None
+    decode_tps: float | None = None
+    finish: str | None = None
+
+
+class Session(Protocol):
+    """A loaded model that generates. Closing the iterator ends the work."""
+
+    def stream(self, request: Request) -> Iterator[Chunk]:
+        """The answer, piece by piece."""
+
+    def close(self) -> None:
+        """Give everything back."""
+
+
+def no_devices() -> list[Device]:
+    """The `devices` of an engine that cannot tell."""
+    return []
+
+
+def no_report(line: str) -> Mapping[str, int | float | str | bool]:
+    """The `report` of an engine whose log tells nothing."""
+    del line
+    return {}
+
+
+def no_diagnosis(log: Sequence[str], exit_code: int | None) -> Cause | None:
+    """The `diagnose` of an engine whose log tells nothing."""
+    del log, exit_code
+    return None
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One engine, as data. See the module's text for the four ways to run.
+
+    `missing()`: None, or what is missing and how to get it. `devices()`: what this build can use (call it in a child).
+    `report(line)`: effective values and buffer sizes in one line of the engine's log; keys are those of `Load`, and
+    "weights_bytes", "kv_bytes", "state_bytes", "compute_bytes", "output_bytes" (each line's figure is added to the sum), and
+    "stage" (one of STAGES). `diagnose(log, exit_code)`: the cause of an end, by the engine's own words; a negative exit code
+    is the signal that ended it. `knows_keys`: False for an engine that answers anyone on loopback.
+    """
+
+    id: str
+    title: str
+    formats: frozenset[str]
+    capabilities: frozenset[Capability]
+    install: str
+    missing: Callable[[], Cause | None]
+    devices: Callable[[], list[Device]] = no_devices
+    version: Callable[[], str | None] = lambda: None
+    command: Callable[[Load, int], list[str]] | None = None
+    serve: Callable[[Load, int, str], None] | None = None
+    open: Callable[[Load], Session] | None = None
+    attach: Callable[[str], str] | None = None
+    report: Callable[[str], Mapping[str, int | float | str | bool]] = no_report
+    diagnose: Callable[[Sequence[str], int | None], Cause | None] = no_diagnosis
+    environment: Mapping[str, str] = field(default_factory=dict)
+    knows_keys: bool = True
+
+
+STAGES = ("starting", "reading", "weights", "context", "warming", "ready")
+"""The stages of a load, in order."""
