@@ -1,0 +1,49 @@
+"""What each error code says to a person: what happened, with its numbers, and what to do next.
+
+One table for errors of Weighbridge and causes told by engines. Sentences are marked here and translated when shown. Keep it
+alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.words import text
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Words for a fault: `what` happened, and `next_step` (empty where there is nothing to do)."""
+
+    what: str
+    next_step: str
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.next_step}".strip()
+
+
+WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {}
+
+
+def explain(error: WeighbridgeError) -> Explanation:
+    """Words for `error` in the language in use."""
+    return explain_code(error.code, error.values)
+
+
+def explain_code(code: str, values: Mapping[str, object]) -> Explanation:
+    """Words for a code and its values."""
+    what, next_step = WHAT_AND_NEXT.get(code, (code, ""))
+    return Explanation(_fill(what, values), _fill(next_step, values))
+
+
+def _fill(source: str, values: Mapping[str, object]) -> str:
+    if not source:
+        return ""
+    try:
+        return text(source).format(**values)
+    except (KeyError, IndexError):
+        return text(source)
+
+
