@@ -117,6 +117,15 @@ class Chunk:
     finish: str | None = None
 
 
+class ContextExceeded(Exception):  # noqa: N818 - the name says it
+    """Raised by a session's stream where the prompt is longer than the context. Both in tokens."""
+
+    def __init__(self, prompt_tokens: int, context: int) -> None:
+        super().__init__(prompt_tokens, context)
+        self.prompt_tokens = prompt_tokens
+        self.context = context
+
+
 class Session(Protocol):
     """A loaded model that generates. Closing the iterator ends the work."""
 

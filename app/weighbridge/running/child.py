@@ -1,0 +1,89 @@
+"""A child process that cannot outlive us, and its output line by line."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+from weighbridge.running import launcher
+
+GRACE_S = 3.0
+_READ_BYTES = 1 << 16
+_LINE_BYTES = 1 << 16
+
+
+def launcher_argv() -> list[str]:
+    """How to start the launcher from here: by path with this Python, or as a word to the worker of a frozen build."""
+    if getattr(sys, "frozen", False):
+        return [str(Path(sys.executable).with_name("weighbridge-worker")), "launch"]
+    return [sys.executable, "-I", "-S", launcher.__file__]
+
+
+class Child:
+    """One program under a launcher. `on_line` is called from the child's own reader thread, for each line of output."""
+
+    def __init__(self, argv: Sequence[str], environment: Mapping[str, str], on_line: Callable[[str], None]) -> None:
+        self._process = subprocess.Popen(
+            [*launcher_argv(), str(GRACE_S), *argv],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=dict(environment),
+            start_new_session=os.name == "posix",
+        )
+        self._on_line = on_line
+        self._reader = threading.Thread(target=self._read, name=f"child-{self._process.pid}")
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        """The launcher's process id."""
+        return self._process.pid
+
+    def stop(self) -> None:
+        """Ask the program to end: politely, then with force after GRACE_S seconds. Returns at once."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+
+    def wait(self, timeout_s: float | None = None) -> int | None:
+        """The exit code once everything has ended (negative: the signal), or None after `timeout_s`."""
+        try:
+            code = self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+        self._reader.join()
+        self.stop()
+        return 128 - code if code > 128 else code
+
+    def memory_bytes(self) -> int | None:
+        """Resident memory of the program and all its children, without the launcher; None once they are gone."""
+        try:
+            family = psutil.Process(self.pid).children(recursive=True)
+            return sum(member.memory_info().rss for member in family) or None
+        except psutil.Error:
+            return None
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as pipe:
+            rest = b""
+            while data := os.read(pipe.fileno(), _READ_BYTES):
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    self._tell(line)
+                if len(rest) > _LINE_BYTES:
+                    self._tell(rest)
+                    rest = b""
+            if rest:
+                self._tell(rest)
+
+    def _tell(self, line: bytes) -> None:
+        self._on_line(line.decode("utf-8", "replace").rstrip("\r"))

@@ -1,0 +1,198 @@
+"""The HTTP loop around a `Session`: an OpenAI-style port on loopback for a library that has none.
+
+Streams carry what llama.cpp's server sends too, on every chunk where `timings_per_token` was asked for (`timings`) and while the
+prompt is read where `return_progress` was asked for (`prompt_progress`), so that one reader serves all engines. A reader that hangs
+up ends the work at the next chunk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import select
+import socket
+import threading
+from collections.abc import Iterator
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from weighbridge_engines.api import Chunk, ContextExceeded, Engine, Load, Request, Session
+from weighbridge_engines.answers import Answer
+
+BODY_LIMIT_BYTES = 64 << 20
+
+
+class HungUp(Exception):  # noqa: N818 - not a fault
+    """The reader closed the connection."""
+
+
+class Host(ThreadingHTTPServer):
+    """One session behind a port. Listens at once; answers 503 until `session` is set."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, port: int, key: str, load: Load) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.key = key
+        self.load = load
+        self.session: Session | None = None
+        self.turns = threading.BoundedSemaphore(max(1, load.slots))
+
+
+def host(engine: Engine, load: Load, port: int, key: str) -> None:
+    """Listen, open the session, serve until the process is ended."""
+    assert engine.open is not None
+    server = Host(port, key, load)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server.session = engine.open(load)
+    threading.Event().wait()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Host
+
+    def do_GET(self) -> None:
+        if self.path == "/health":
+            ready = self.server.session is not None
+            self._json(HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE, {"status": "ok" if ready else "loading"})
+        else:
+            self._fault(HTTPStatus.NOT_FOUND, "not_found_error", f"no route {self.path[:100]}")
+
+    def do_POST(self) -> None:
+        if not hmac.compare_digest(self.headers.get("Authorization", ""), f"Bearer {self.server.key}"):
+            self._fault(HTTPStatus.UNAUTHORIZED, "authentication_error", "Invalid API Key")
+        elif self.path != "/v1/chat/completions":
+            self._fault(HTTPStatus.NOT_FOUND, "not_found_error", f"no route {self.path[:100]}")
+        elif self.server.session is None:
+            self._fault(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable_error", "Loading model")
+        else:
+            self._chat(self.server.session)
+
+    def _chat(self, session: Session) -> None:
+        try:
+            body = self._body()
+            request = _request(body)
+        except ValueError as error:
+            self._fault(HTTPStatus.BAD_REQUEST, "invalid_request_error", str(error))
+            return
+        with contextlib.suppress(HungUp, BrokenPipeError, ConnectionResetError), self._turn():
+            chunks = self._watched(session.stream(request))
+            answer = Answer(self.server.load.alias or self.server.load.model, body)
+            try:
+                self._send_answer(answer, chunks, bool(body.get("stream")))
+            except ContextExceeded as error:
+                self._context_fault(error)
+            finally:
+                chunks.close()
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        while not self.server.turns.acquire(timeout=0.1):
+            self._check_connection()
+        try:
+            yield
+        finally:
+            self.server.turns.release()
+
+    def _watched(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+        """The chunks, as long as the reader is there; closing this closes the session's own iterator."""
+        try:
+            for chunk in chunks:
+                self._check_connection()
+                yield chunk
+        finally:
+            close = getattr(chunks, "close", None)
+            if close is not None:
+                close()
+
+    def _check_connection(self) -> None:
+        readable, _, _ = select.select([self.connection], [], [], 0)
+        if readable and not self.connection.recv(1, socket.MSG_PEEK):
+            self.close_connection = True
+            raise HungUp
+
+    def _send_answer(self, answer: Answer, chunks: Iterator[Chunk], streamed: bool) -> None:
+        first = next(chunks, Chunk(finish="stop"))
+        if not streamed:
+            answer.add(first)
+            for chunk in chunks:
+                answer.add(chunk)
+            self._json(HTTPStatus.OK, answer.whole())
+            return
+        self._start_stream()
+        for event in answer.opening():
+            self._event(event)
+        for event in answer.add(first):
+            self._event(event)
+        for chunk in chunks:
+            for event in answer.add(chunk):
+                self._event(event)
+        for event in answer.closing():
+            self._event(event)
+        self.wfile.write(b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n")
+
+    def _start_stream(self) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def _event(self, event: dict[str, Any]) -> None:
+        data = b"data: " + json.dumps(event, separators=(",", ":")).encode() + b"\n\n"
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+
+    def _body(self) -> dict[str, Any]:
+        length = int(self.headers.get("Content-Length") or 0)
+        if length > BODY_LIMIT_BYTES:
+            self.close_connection = True
+            raise ValueError("the body is too large")
+        body = json.loads(self.rfile.read(length))
+        if not isinstance(body, dict):
+            raise ValueError("the body is not an object")
+        return body
+
+    def _fault(self, status: HTTPStatus, kind: str, message: str, **more: object) -> None:
+        self._json(status, {"error": {"code": status.value, "type": kind, "message": message, **more}})
+
+    def _context_fault(self, error: ContextExceeded) -> None:
+        self._fault(
+            HTTPStatus.BAD_REQUEST,
+            "exceed_context_size_error",
+            "the request exceeds the context",
+            n_prompt_tokens=error.prompt_tokens,
+            n_ctx=error.context,
+        )
+
+    def _json(self, status: HTTPStatus, value: object) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """No line a request: the log is the engine's own."""
+
+
+def _request(body: dict[str, Any]) -> Request:
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        raise ValueError("messages is not a list of objects")
+    stop = body.get("stop") or ()
+    return Request(
+        messages=messages,
+        max_tokens=body.get("max_tokens"),
+        temperature=body.get("temperature"),
+        top_k=body.get("top_k"),
+        top_p=body.get("top_p"),
+        min_p=body.get("min_p"),
+        seed=body.get("seed"),
+        stop=(stop,) if isinstance(stop, str) else tuple(stop),
+    )
+
