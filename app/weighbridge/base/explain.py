@@ -1,7 +1,7 @@
 """What each error code says to a person: what happened, with its numbers, and what to do next.
 
-One table for errors of Weighbridge and causes told by engines. Sentences are marked here and translated when shown. Keep it
-alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown as it is.
+One table for errors of Weighbridge and causes told by engines. Sentences are marked here and translated when shown.
+Keep it alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown as it is.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weighbridge.base.errors import WeighbridgeError
-from weighbridge.base.words import text
+from weighbridge.base.words import mark, text
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,24 @@ class Explanation:
         return f"{self.what} {self.next_step}".strip()
 
 
-WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {}
+WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
+    "settings.bad_value": (
+        mark("The setting {name} is {value}, which it can not be; {default} is used instead."),
+        mark("Choose it anew in the window, or mend it in the settings file."),
+    ),
+    "settings.damaged": (
+        mark("The settings file could not be read, so the defaults are used."),
+        mark("The old file is kept as {path}."),
+    ),
+    "settings.unreadable": (
+        mark("The settings file {path} could not be opened ({reason}), so the defaults are used."),
+        mark("Check who may read it."),
+    ),
+    "settings.unwritable": (
+        mark("The settings could not be saved in {path} ({reason}). They hold until the program ends."),
+        mark("Check the free space and who may write there."),
+    ),
+}
 
 
 def explain(error: WeighbridgeError) -> Explanation:
@@ -45,5 +62,3 @@ def _fill(source: str, values: Mapping[str, object]) -> str:
         return text(source).format(**values)
     except (KeyError, IndexError):
         return text(source)
-
-

@@ -1,0 +1,1 @@
+"""The window. Qt appears here and nowhere else."""

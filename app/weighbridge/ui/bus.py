@@ -1,0 +1,30 @@
+"""What parts of the window tell each other, as signals of one object made at the start.
+
+A part emits what happened or what the user asked for; it does not know who listens.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+
+class Bus(QObject):
+    """Lives in the GUI thread. Model ids are those of `library.model.Model.id`."""
+
+    page_wanted = Signal(str)
+    """Show a page: "library", "chat", "server" or "machine"."""
+
+    chat_wanted = Signal(str)
+    """Chat with this model; the chat page takes it, the window shows the page."""
+
+    speed_told = Signal(str, object)
+    """The decode speed of a model now, tokens per second, or None when no answer is being written: for the top bar."""
+
+    library_changed = Signal()
+    """The library was scanned again; read it anew."""
+
+    running_changed = Signal()
+    """Something about the running engines changed; read `supervisor.running()` anew."""
+
+    failed = Signal(object)
+    """An error (BaseException) that belongs to no page: the window shows it."""

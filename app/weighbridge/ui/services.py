@@ -1,0 +1,36 @@
+"""What every page is given: built once, in `ui.app`, and passed by constructor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weighbridge.base.paths import Paths
+from weighbridge.base.settings import SettingsStore
+from weighbridge.ui.background import Background
+from weighbridge.ui.bus import Bus
+from weighbridge.ui.theme import Theme
+
+if TYPE_CHECKING:  # imported where they are built: the window shows before they are
+    from weighbridge.chat.store import ChatStore
+    from weighbridge.library.index import Library
+    from weighbridge.running.supervisor import Supervisor
+    from weighbridge.ui.port_control import PortControl
+
+
+@dataclass(frozen=True)
+class Services:
+    """The parts of the program that pages use. All live as long as the window.
+
+    `supervisor` listeners are called from any thread: pages listen to `bus.running_changed` instead.
+    """
+
+    paths: Paths
+    settings: SettingsStore
+    library: Library
+    supervisor: Supervisor
+    store: ChatStore
+    port: PortControl
+    background: Background
+    theme: Theme
+    bus: Bus

@@ -1,0 +1,113 @@
+"""Colours and style: the tokens of each scheme, the palette and the thin style sheet made of them.
+
+Widgets take colours from `Theme.tokens` when they paint, or carry an object name or a property that the style sheet
+knows. No page holds a literal colour. Fusion is the style everywhere, so that the window looks the same on each
+system.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+
+from weighbridge.base.settings import SettingsStore
+from weighbridge.ui.style_sheet import style_sheet
+from weighbridge.ui.tokens import DARK, LIGHT, Tokens
+
+STEP = 4
+"""Spacing comes in steps of this many pixels."""
+
+
+@dataclass(frozen=True)
+class _Role:
+    role: QPalette.ColorRole
+    token: str
+
+
+_ROLES = (
+    _Role(QPalette.ColorRole.Window, "window"),
+    _Role(QPalette.ColorRole.WindowText, "text"),
+    _Role(QPalette.ColorRole.Base, "panel"),
+    _Role(QPalette.ColorRole.AlternateBase, "window"),
+    _Role(QPalette.ColorRole.Text, "text"),
+    _Role(QPalette.ColorRole.Button, "panel"),
+    _Role(QPalette.ColorRole.ButtonText, "text"),
+    _Role(QPalette.ColorRole.BrightText, "no"),
+    _Role(QPalette.ColorRole.PlaceholderText, "dim"),
+    _Role(QPalette.ColorRole.Highlight, "accent_surface"),
+    _Role(QPalette.ColorRole.HighlightedText, "text"),
+    _Role(QPalette.ColorRole.Link, "accent"),
+    _Role(QPalette.ColorRole.LinkVisited, "accent"),
+    _Role(QPalette.ColorRole.Accent, "accent"),
+    _Role(QPalette.ColorRole.ToolTipBase, "panel"),
+    _Role(QPalette.ColorRole.ToolTipText, "text"),
+    _Role(QPalette.ColorRole.Mid, "line"),
+    _Role(QPalette.ColorRole.Midlight, "line"),
+    _Role(QPalette.ColorRole.Light, "panel"),
+    _Role(QPalette.ColorRole.Dark, "line"),
+)
+_DIMMED = (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText)
+
+
+def palette(tokens: Tokens) -> QPalette:
+    """The palette of a scheme, disabled texts dimmed."""
+    made = QPalette()
+    for entry in _ROLES:
+        made.setColor(entry.role, QColor(getattr(tokens, entry.token)))
+    for role in _DIMMED:
+        made.setColor(QPalette.ColorGroup.Disabled, role, QColor(tokens.dim))
+    return made
+
+
+class Theme(QObject):
+    """The scheme in use: the user's choice, or the system's where that is followed."""
+
+    changed = Signal()
+
+    def __init__(self, app: QApplication, settings: SettingsStore) -> None:
+        super().__init__(app)
+        self._app = app
+        self._settings = settings
+        self._system_is_dark = _is_dark(app)
+        self._tokens = LIGHT
+        app.setStyle("Fusion")
+        app.styleHints().colorSchemeChanged.connect(self._system_changed)
+        self._apply()
+
+    @property
+    def tokens(self) -> Tokens:
+        """The colours in use."""
+        return self._tokens
+
+    @property
+    def choice(self) -> str:
+        """What the user chose: "system", "light" or "dark"."""
+        return self._settings.value.theme
+
+    def choose(self, choice: str) -> None:
+        """Take "system", "light" or "dark", and remember it."""
+        self._settings.change(theme=choice)
+        self._apply()
+
+    def _system_changed(self, scheme: Qt.ColorScheme) -> None:
+        if scheme != Qt.ColorScheme.Unknown:
+            self._system_is_dark = scheme == Qt.ColorScheme.Dark
+        self._apply()
+
+    def _apply(self) -> None:
+        dark = self._system_is_dark if self.choice == "system" else self.choice == "dark"
+        self._tokens = DARK if dark else LIGHT
+        self._app.setPalette(palette(self._tokens))
+        self._app.setStyleSheet(style_sheet(self._tokens))
+        self.changed.emit()
+
+
+def _is_dark(app: QApplication) -> bool:
+    """Whether the system is dark: as it says, else by the lightness of its own window colour."""
+    told = app.styleHints().colorScheme()
+    if told != Qt.ColorScheme.Unknown:
+        return told == Qt.ColorScheme.Dark
+    return app.palette().color(QPalette.ColorRole.Window).lightness() < 128

@@ -1,0 +1,116 @@
+"""The settings file: defaults, round trip, what we do not know, and what is wrong."""
+
+import tomllib
+
+import pytest
+
+from weighbridge.base.settings import Settings, SettingsStore, parse
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "config" / "settings.toml"
+
+
+def written(file, text):
+    file.parent.mkdir(parents=True)
+    file.write_text(text, "utf-8")
+    return SettingsStore(file)
+
+
+def test_no_file_means_defaults_and_makes_none(file):
+    store = SettingsStore(file)
+    assert store.value == Settings(theme="system", language="system", port=2412, port_on=False, context=4096)
+    assert store.notices == ()
+    assert not file.exists()
+
+
+def test_a_change_is_there_after_a_restart(file):
+    SettingsStore(file).change(theme="dark", port=8080, model_folders=("/a b", "/ñ"), last_model="m")
+    again = SettingsStore(file)
+    assert again.value == Settings(theme="dark", port=8080, model_folders=("/a b", "/ñ"), last_model="m")
+    assert again.notices == ()
+    assert [entry.name for entry in file.parent.iterdir()] == ["settings.toml"]
+
+
+def test_none_takes_a_setting_back(file):
+    store = SettingsStore(file)
+    store.change(last_model="m")
+    store.change(last_model=None)
+    assert "last_model" not in tomllib.loads(file.read_text("utf-8"))
+
+
+def test_unknown_keys_and_tables_are_kept(file):
+    store = written(file, 'later = "x"\nport = 1\n[hub]\nmirror = "y"\n')
+    store.change(port=2)
+    assert tomllib.loads(file.read_text("utf-8")) == {"later": "x", "port": 2, "hub": {"mirror": "y"}}
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ('theme = "pink"', "theme"),
+        ("theme = 1", "theme"),
+        ('language = "fr"', "language"),
+        ("port = 0", "port"),
+        ("port = 65536", "port"),
+        ("port = true", "port"),
+        ('port = "2412"', "port"),
+        ("port_on = 1", "port_on"),
+        ("context = -1", "context"),
+        ("context = 4096.0", "context"),
+        ("model_folders = [1]", "model_folders"),
+        ('model_folders = "/m"', "model_folders"),
+        ("last_model = 5", "last_model"),
+    ],
+)
+def test_a_bad_value_is_reported_by_name_and_its_default_used(line, name):
+    value, bad = parse(tomllib.loads(line))
+    assert value == Settings()
+    assert [(cause.code, cause.values["name"]) for cause in bad] == [("settings.bad_value", name)]
+
+
+def test_a_bad_value_stays_in_the_file_until_it_is_changed(file):
+    store = written(file, 'theme = "pink"\n')
+    store.change(port=3)
+    assert tomllib.loads(file.read_text("utf-8"))["theme"] == "pink"
+    store.change(theme="light")
+    assert tomllib.loads(file.read_text("utf-8"))["theme"] == "light"
+
+
+@pytest.mark.parametrize("content", [b"port = [", b"\xff\xfe\x00", b"\x00"])
+def test_a_damaged_file_is_set_aside_with_a_notice(file, content):
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    store = SettingsStore(file)
+    assert store.value == Settings()
+    assert [cause.code for cause in store.notices] == ["settings.damaged"]
+    assert file.with_suffix(".damaged.toml").read_bytes() == content
+    assert not file.exists()
+
+
+def test_a_file_that_cannot_be_written_leaves_a_notice_and_the_change_holds(tmp_path):
+    (tmp_path / "config").write_text("a file where the folder should be")
+    store = SettingsStore(tmp_path / "config" / "settings.toml")
+    store.change(port=9)
+    assert store.value.port == 9
+    assert {cause.code for cause in store.notices} <= {"settings.unwritable", "settings.unreadable"}
+    assert store.notices[-1].code == "settings.unwritable"
+
+
+def test_a_value_or_name_that_is_wrong_in_code_raises(file):
+    store = SettingsStore(file)
+    with pytest.raises(ValueError, match="port"):
+        store.change(port=0)
+    with pytest.raises(TypeError, match="colour"):
+        store.change(colour="red")
+    assert not file.exists()
+
+
+def test_listeners_hear_each_change_until_they_leave(file):
+    store, heard = SettingsStore(file), []
+    leave = store.subscribe(heard.append)
+    store.change(port=1)
+    leave()
+    store.change(port=2)
+    assert [value.port for value in heard] == [1]

@@ -1,0 +1,86 @@
+"""What every test gets: a home of its own, and a failure for leftover threads, running timers and unexpected log
+records.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import weakref
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+_PATIENCE_S = 2.0
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A folder of its own for data, settings and models, and no trace of the user's language."""
+    place = tmp_path / "home"
+    monkeypatch.setenv("WEIGHBRIDGE_HOME", str(place))
+    monkeypatch.delenv("WEIGHBRIDGE_MODELS", raising=False)
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    return place
+
+
+@pytest.fixture(autouse=True)
+def no_thread_left():
+    """Each thread that a test starts ends with it, at most two seconds later."""
+    before = set(threading.enumerate())
+    yield
+    until = time.monotonic() + _PATIENCE_S
+    left = _threads_since(before)
+    while left and time.monotonic() < until:
+        left[0].join(0.05)
+        left = _threads_since(before)
+    assert not left, f"threads left over: {[thread.name for thread in left]}"
+
+
+def _threads_since(before):
+    return [thread for thread in threading.enumerate() if thread not in before and thread.is_alive()]
+
+
+class _Records(logging.Handler):
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.seen = []
+
+    def emit(self, record):
+        self.seen.append(f"{record.name} {record.levelname}: {record.getMessage()}")
+
+
+@pytest.fixture(autouse=True)
+def no_unexpected_log(request):
+    """A record at WARNING or above fails the test, unless the test asks for `caplog` and looks at it."""
+    records = _Records()
+    logging.getLogger().addHandler(records)
+    yield
+    logging.getLogger().removeHandler(records)
+    if "caplog" not in request.fixturenames:
+        assert not records.seen, f"unexpected log records: {records.seen}"
+
+
+@pytest.fixture(autouse=True)
+def no_timer_left(request, monkeypatch):
+    """A QTimer that a test of the window starts is stopped, or gone, at its end."""
+    if not {"qtbot", "qapp"} & set(request.fixturenames):
+        yield
+        return
+    from PySide6.QtCore import QTimer
+    from shiboken6 import isValid
+
+    started = weakref.WeakSet()
+    original = QTimer.start
+
+    def start(self, *args):
+        started.add(self)
+        original(self, *args)
+
+    monkeypatch.setattr(QTimer, "start", start)
+    yield
+    left = [timer for timer in started if isValid(timer) and timer.isActive() and not timer.isSingleShot()]
+    assert not left, f"timers left running: {[timer.objectName() or timer.parent() for timer in left]}"

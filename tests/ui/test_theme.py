@@ -1,0 +1,57 @@
+"""The schemes: contrast computed from the tokens, and following or choosing one."""
+
+import pytest
+from PySide6.QtGui import QColor, QPalette
+
+from weighbridge.base.settings import SettingsStore
+from weighbridge.ui.theme import Theme
+from weighbridge.ui.tokens import DARK, LIGHT
+
+TEXTS = [(text, surface) for text in ("text", "dim", "accent", "no") for surface in ("window", "panel")] + [
+    ("text", "accent_surface"),
+    ("accent", "accent_surface"),
+    ("dim", "track"),
+    ("text", "track"),
+    ("on_accent", "accent"),
+    ("on_accent", "accent_pressed"),
+    *((verdict, f"{verdict}_surface") for verdict in ("fits", "tight", "partial", "no", "unknown")),
+]
+PARTS = ("weights", "kv", "state", "compute", "engine", "others", "no")
+
+
+def luminance(colour):
+    parts = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_formula_itself():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=lambda tokens: tokens.name)
+@pytest.mark.parametrize(("text", "surface"), TEXTS)
+def test_texts_can_be_read(tokens, text, surface):
+    assert contrast(getattr(tokens, text), getattr(tokens, surface)) >= 4.5
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=lambda tokens: tokens.name)
+@pytest.mark.parametrize("part", PARTS)
+def test_parts_of_a_bar_stand_out_from_the_panel(tokens, part):
+    assert contrast(getattr(tokens, part), tokens.panel) >= 3
+
+
+def test_a_choice_is_taken_and_remembered(qapp, tmp_path):
+    store = SettingsStore(tmp_path / "settings.toml")
+    theme = Theme(qapp, store)
+    for choice, tokens in (("dark", DARK), ("light", LIGHT)):
+        theme.choose(choice)
+        assert theme.tokens == tokens
+        assert qapp.palette().color(QPalette.ColorRole.Window) == QColor(tokens.window)
+    assert SettingsStore(tmp_path / "settings.toml").value.theme == "light"
