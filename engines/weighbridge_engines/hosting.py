@@ -13,6 +13,7 @@ import json
 import select
 import socket
 import threading
+import traceback
 from collections.abc import Iterator
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -54,6 +55,7 @@ def host(engine: Engine, load: Load, port: int, key: str) -> None:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Host
+    _streaming = False
 
     def do_GET(self) -> None:
         if self.path == "/health":
@@ -73,11 +75,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._chat(self.server.session)
 
     def _chat(self, session: Session) -> None:
+        self._streaming = False
         try:
             body = self._body()
             request = _request(body)
-        except ValueError as error:
-            self._fault(HTTPStatus.BAD_REQUEST, "invalid_request_error", str(error))
+        except (ValueError, RecursionError) as error:
+            self._fault(HTTPStatus.BAD_REQUEST, "invalid_request_error", str(error)[:200])
             return
         with contextlib.suppress(HungUp, BrokenPipeError, ConnectionResetError), self._turn():
             chunks = self._watched(session.stream(request))
@@ -86,6 +89,10 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send_answer(answer, chunks, bool(body.get("stream")))
             except ContextExceeded as error:
                 self._context_fault(error)
+            except (HungUp, OSError):
+                raise
+            except Exception as error:  # the session's own fault: told to the caller, and to the log
+                self._session_fault(error)
             finally:
                 chunks.close()
 
@@ -135,7 +142,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._event(event)
         self.wfile.write(b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n")
 
+    def _session_fault(self, error: Exception) -> None:
+        traceback.print_exc()
+        fault = {"code": 500, "type": "server_error", "message": f"{type(error).__name__}: {error}"[:500]}
+        if not self._streaming:
+            self._json(HTTPStatus.INTERNAL_SERVER_ERROR, {"error": fault})
+            return
+        self._event({"error": fault})
+        self.wfile.write(b"0\r\n\r\n")
+
     def _start_stream(self) -> None:
+        self._streaming = True
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")

@@ -1,0 +1,52 @@
+"""What an engine's log says of a load: stage, effective values, buffers; and how they compare with what was asked for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from weighbridge.running.state import Setting
+from weighbridge_engines.api import Load
+
+SHOWN = ("context", "threads", "gpu_layers", "slots", "batch", "flash_attention")
+_PADDED_TO = 256
+
+
+@dataclass(frozen=True)
+class Told:
+    """All that the log has told so far. `buffers` are sums in bytes over the engine's lines."""
+
+    stage: str = "starting"
+    values: Mapping[str, object] = field(default_factory=dict)
+    buffers: Mapping[str, int] = field(default_factory=dict)
+
+    def with_line(self, reported: Mapping[str, int | float | str | bool]) -> Told:
+        """This, and what one more line reported."""
+        if not reported:
+            return self
+        values, buffers, stage = dict(self.values), dict(self.buffers), self.stage
+        for name, value in reported.items():
+            if name == "stage":
+                stage = str(value)
+            elif name.endswith("_bytes"):
+                buffers[name] = buffers.get(name, 0) + int(value)
+            else:
+                values[name] = value
+        return replace(self, stage=stage, values=values, buffers=buffers)
+
+
+def settings(load: Load, told: Told) -> tuple[Setting, ...]:
+    """Requested and effective, side by side, for the values that a person may set."""
+    return tuple(_setting(name, getattr(load, name, load.extra.get(name)), told.values.get(name)) for name in SHOWN)
+
+
+def _setting(name: str, requested: object, effective: object) -> Setting:
+    setting = Setting(name, requested, effective)
+    return replace(setting, reason=_reason(setting)) if setting.differs else setting
+
+
+def _reason(setting: Setting) -> str:
+    padded = isinstance(setting.requested, int) and -(-setting.requested // _PADDED_TO) * _PADDED_TO
+    if setting.name == "context" and setting.effective == padded:
+        return "setting.padded"
+    return "setting.changed_by_engine"
