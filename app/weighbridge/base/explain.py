@@ -25,6 +25,26 @@ class Explanation:
 
 
 WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
+    "chat.interrupted": (
+        mark("The program ended while this answer was being written."),
+        mark("What had come is kept. Regenerate to have it written anew."),
+    ),
+    "chat.storage": (
+        mark("The answer could not be saved ({reason})."),
+        mark("It is shown here until the window closes: copy it, then check the free space."),
+    ),
+    "database.damaged": (
+        mark("The database could not be read, so a new one was made."),
+        mark("The old file is kept as {aside}."),
+    ),
+    "database.newer": (
+        mark("The database was written by a later version of Weighbridge ({migration})."),
+        mark("Start that version, or move the file away."),
+    ),
+    "database.unusable": (
+        mark("The database {path} could not be opened ({reason})."),
+        mark("Check the free space, who may write there, and that no other program holds the file."),
+    ),
     "settings.bad_value": (
         mark("The setting {name} is {value}, which it can not be; {default} is used instead."),
         mark("Choose it anew in the window, or mend it in the settings file."),

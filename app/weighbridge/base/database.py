@@ -1,0 +1,164 @@
+"""The one SQLite file: opened, brought up to date, and shared by threads.
+
+One connection and one lock serve all threads of the process: transactions here last about a millisecond, so waiting
+for the lock costs less than keeping, and closing, a connection for each thread that ever asked. Other processes are
+kept apart by SQLite itself (WAL, a busy time-out). A database that cannot be read is set aside, never deleted.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from weighbridge.base.errors import BadFile, Refused
+
+BUSY_MS = 5_000
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+Migration = Callable[[sqlite3.Connection], None]
+
+
+def m001_chats(connection: sqlite3.Connection) -> None:
+    """Conversations, their messages as a tree, and small values remembered by name."""
+    connection.execute(
+        "CREATE TABLE conversations (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL, created REAL NOT NULL,"
+        " updated REAL NOT NULL, model_id TEXT, system_prompt TEXT NOT NULL, settings TEXT NOT NULL, leaf_id INTEGER,"
+        " deleted REAL)"
+    )
+    connection.execute(
+        "CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT,"
+        " conversation_id INTEGER NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,"
+        " parent_id INTEGER REFERENCES messages (id) ON DELETE CASCADE, role TEXT NOT NULL, text TEXT NOT NULL,"
+        " reasoning TEXT NOT NULL, model_id TEXT, settings TEXT NOT NULL, created REAL NOT NULL, state TEXT NOT NULL,"
+        " error TEXT, figures TEXT NOT NULL)"
+    )
+    connection.execute("CREATE INDEX messages_of_conversation ON messages (conversation_id)")
+    connection.execute("CREATE INDEX messages_of_parent ON messages (parent_id)")
+    connection.execute("CREATE TABLE remembered (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_chats,)
+
+
+class Database:
+    """An open database file.
+
+    `notice` is set where a damaged file was found and set aside. Raises Refused("database.newer") for a file written
+    by a later version and BadFile("database.unusable") where the place cannot be written to.
+    """
+
+    def __init__(self, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+        self.path = path
+        self.notice: BadFile | None = None
+        self._lock = threading.RLock()
+        self._connection = self._open(migrations)
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """A short transaction of any thread: committed at the end of the block, undone where it raises."""
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.rollback()
+                raise
+            self._connection.commit()
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
+        """All rows of a query, from any thread."""
+        with self._lock:
+            return self._connection.execute(query, tuple(values)).fetchall()
+
+    def close(self) -> None:
+        """Write everything into the one file and let it go."""
+        with self._lock:
+            self._connection.close()
+
+    def _open(self, migrations: Sequence[Migration]) -> sqlite3.Connection:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                return _opened(self.path, migrations)
+            except sqlite3.DatabaseError as error:
+                if error.sqlite_errorcode not in _DAMAGED:
+                    raise
+            aside = _set_aside(self.path)
+            self.notice = BadFile("database.damaged", path=str(self.path), aside=str(aside))
+            return _opened(self.path, migrations)
+        except (OSError, sqlite3.Error) as error:
+            raise BadFile("database.unusable", path=str(self.path), reason=str(error)) from error
+
+
+def folded(text: str) -> str:
+    """`text` as search sees it: without case and without accents."""
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(part for part in parts if not unicodedata.combining(part))
+
+
+def _opened(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
+    try:
+        connection.row_factory = sqlite3.Row
+        connection.create_function("folded", 1, folded, deterministic=True)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        _check(connection)
+        _migrate(connection, migrations)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        error = sqlite3.DatabaseError(verdict)
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
+
+
+def _migrate(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)")
+        applied = {str(name) for (name,) in connection.execute("SELECT name FROM migrations")}
+        unknown = applied - {_name(step) for step in migrations}
+        if unknown:
+            raise Refused("database.newer", migration=max(unknown))
+        for step in migrations:
+            if _name(step) not in applied:
+                step(connection)
+                connection.execute("INSERT INTO migrations VALUES (?)", (_name(step),))
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
+def _name(step: Migration) -> str:
+    return str(getattr(step, "__name__", step))
+
+
+def _set_aside(path: Path) -> Path:
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    aside = path.with_name(f"{path.stem}.damaged-{stamp}{path.suffix}")
+    number = 2
+    while aside.exists():
+        aside = path.with_name(f"{path.stem}.damaged-{stamp}-{number}{path.suffix}")
+        number += 1
+    path.rename(aside)
+    for ending in ("-wal", "-shm"):
+        beside = path.with_name(path.name + ending)
+        if beside.exists():
+            beside.rename(aside.with_name(aside.name + ending))
+    return aside

@@ -1,0 +1,131 @@
+"""The database file: migrations, damage, threads."""
+
+import sqlite3
+import threading
+
+import pytest
+
+from weighbridge.base.database import Database, folded
+from weighbridge.base.errors import BadFile, Refused
+
+
+def m001_first(connection):
+    connection.execute("CREATE TABLE notes (text TEXT)")
+
+
+def m002_second(connection):
+    connection.execute("ALTER TABLE notes ADD COLUMN kind TEXT")
+
+
+def m002_broken(connection):
+    connection.execute("ALTER TABLE notes ADD COLUMN kind TEXT")
+    connection.execute("this is not SQL")
+
+
+@pytest.fixture
+def opened():
+    databases = []
+
+    def open_(path, *migrations):
+        databases.append(Database(path, migrations) if migrations else Database(path))
+        return databases[-1]
+
+    yield open_
+    for database in databases:
+        database.close()
+
+
+def test_migrations_are_applied_once_and_their_names_kept(tmp_path, opened):
+    path = tmp_path / "new folder" / "a.sqlite3"
+    first = opened(path, m001_first)
+    with first.transaction() as connection:
+        connection.execute("INSERT INTO notes VALUES ('kept')")
+    first.close()
+    second = opened(path, m001_first, m002_second)
+    assert [tuple(row) for row in second.rows("SELECT text, kind FROM notes")] == [("kept", None)]
+    assert [name for (name,) in second.rows("SELECT name FROM migrations ORDER BY name")] == [
+        "m001_first",
+        "m002_second",
+    ]
+
+
+def test_a_migration_that_fails_leaves_nothing_behind(tmp_path, opened):
+    path = tmp_path / "a.sqlite3"
+    opened(path, m001_first).close()
+    with pytest.raises(BadFile) as caught:
+        Database(path, [m001_first, m002_broken])
+    assert caught.value.code == "database.unusable"
+    columns = opened(path, m001_first).rows("SELECT name FROM pragma_table_info('notes')")
+    assert [name for (name,) in columns] == ["text"]
+
+
+def test_a_file_of_a_later_version_is_refused_and_left_alone(tmp_path, opened):
+    path = tmp_path / "a.sqlite3"
+    opened(path, m001_first, m002_second).close()
+    before = path.read_bytes()
+    with pytest.raises(Refused) as caught:
+        Database(path, [m001_first])
+    assert caught.value.code == "database.newer"
+    assert caught.value.values["migration"] == "m002_second"
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_set_aside_and_a_new_one_made(tmp_path, opened):
+    path = tmp_path / "weighbridge.sqlite3"
+    path.write_bytes(b"this was never a database" * 400)
+    database = opened(path)
+    assert database.notice is not None
+    assert database.notice.code == "database.damaged"
+    (aside,) = tmp_path.glob("weighbridge.damaged-*.sqlite3")
+    assert aside.read_bytes().startswith(b"this was never")
+    assert database.rows("SELECT count(*) FROM conversations")[0][0] == 0
+
+
+def test_a_page_overwritten_is_found_at_opening(tmp_path, opened):
+    path = tmp_path / "a.sqlite3"
+    database = opened(path, m001_first)
+    with database.transaction() as connection:
+        connection.executemany("INSERT INTO notes VALUES (?)", [("x" * 900,)] * 200)
+    database.close()
+    content = bytearray(path.read_bytes())
+    content[8192:12288] = b"\xff" * 4096
+    path.write_bytes(bytes(content))
+    assert opened(path, m001_first).notice is not None
+
+
+def test_a_locked_file_is_not_taken_for_damaged(tmp_path, monkeypatch):
+    path = tmp_path / "a.sqlite3"
+    Database(path).close()
+    monkeypatch.setattr("weighbridge.base.database.BUSY_MS", 20)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(BadFile) as caught:
+        Database(path)
+    other.rollback()
+    other.close()
+    assert caught.value.code == "database.unusable"
+    assert list(tmp_path.glob("*damaged*")) == []
+
+
+def test_threads_share_it_and_a_transaction_that_raises_is_undone(tmp_path, opened):
+    database = opened(tmp_path / "a.sqlite3", m001_first)
+
+    def write():
+        for _ in range(20):
+            with database.transaction() as connection:
+                connection.execute("INSERT INTO notes VALUES ('x')")
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with pytest.raises(RuntimeError), database.transaction() as connection:
+        connection.execute("DELETE FROM notes")
+        raise RuntimeError
+    assert database.rows("SELECT count(*) FROM notes")[0][0] == 80
+
+
+def test_search_sees_no_case_and_no_accents():
+    assert folded("Ácción ÉTÉ Straße") == "accion ete strasse"
+    assert folded("PLAIN") == "plain"
