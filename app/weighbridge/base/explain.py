@@ -33,6 +33,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("The answer could not be saved ({reason})."),
         mark("It is shown here until the window closes: copy it, then check the free space."),
     ),
+    "chat.unknown": (
+        mark("That conversation or message is not here any more."),
+        "",
+    ),
     "database.damaged": (
         mark("The database could not be read, so a new one was made."),
         mark("The old file is kept as {aside}."),

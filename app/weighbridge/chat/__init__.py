@@ -1,0 +1,1 @@
+"""Conversations with a loaded model: the tree of messages, the stream of an answer, its figures, and where they are kept."""
