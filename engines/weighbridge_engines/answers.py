@@ -11,7 +11,10 @@ from weighbridge_engines.api import Chunk
 
 
 class Answer:
-    """One answer in the making. `add` takes chunks in order; `whole` is the object for a caller who did not ask to stream."""
+    """One answer in the making.
+
+    `add` takes chunks in order; `whole` is the object for a caller who did not ask to stream.
+    """
 
     def __init__(self, model: str, body: Mapping[str, Any]) -> None:
         options = body.get("stream_options")
@@ -40,15 +43,20 @@ class Answer:
             progress = {"total": chunk.prompt_total, "cache": 0, "processed": chunk.prompt_done, "time_ms": self._ms()}
             events.append(self._chunk({}, prompt_progress=progress))
         if chunk.text:
-            more = {"timings": self._timings()} if self._timings_asked else {}
-            events.append(self._chunk({"content": chunk.text}, **more))
+            event = self._chunk({"content": chunk.text})
+            events.append({**event, "timings": self._timings()} if self._timings_asked else event)
         return events
 
     def closing(self) -> Iterator[dict[str, Any]]:
         """The chunk with the reason of the end, and the one with the usage where it was asked for."""
         yield self._chunk({}, finish=self._finish)
         if self._usage_asked:
-            yield {**self._envelope("chat.completion.chunk"), "choices": [], "usage": self._usage(), "timings": self._timings()}
+            yield {
+                **self._envelope("chat.completion.chunk"),
+                "choices": [],
+                "usage": self._usage(),
+                "timings": self._timings(),
+            }
 
     def whole(self) -> dict[str, Any]:
         """The answer in one object."""

@@ -1,7 +1,7 @@
 """The contract between Weighbridge and an engine.
 
-An engine is a process with an OpenAI-style port on loopback. One file, one `ENGINE = Engine(...)`. All that stands in the
-`Engine` record can be read without importing anything heavy; the functions in it import what they need when called.
+An engine is a process with an OpenAI-style port on loopback. One file, one `ENGINE = Engine(...)`. All that stands in
+the `Engine` record can be read without importing anything heavy; the functions in it import what they need when called.
 
 An engine runs in exactly one of four ways:
 
@@ -104,8 +104,9 @@ class Request:
 class Chunk:
     """A piece of an answer, or of the reading of the prompt, with its own statistics.
 
-    `tokens` is how many tokens the piece stands for (0 while the prompt is read). `prompt_done` of `prompt_total` tokens of the
-    prompt are read. `finish` is "stop" or "length" on the last piece. Speeds are per second, None until known.
+    `tokens` is how many tokens the piece stands for (0 while the prompt is read). `prompt_done` of `prompt_total`
+    tokens of the prompt are read. `finish` is "stop" or "length" on the last piece. Speeds are per second, None until
+    known.
     """
 
     text: str = ""
@@ -159,9 +160,9 @@ class Engine:
 
     `missing()`: None, or what is missing and how to get it. `devices()`: what this build can use (call it in a child).
     `report(line)`: effective values and buffer sizes in one line of the engine's log; keys are those of `Load`, and
-    "weights_bytes", "kv_bytes", "state_bytes", "compute_bytes", "output_bytes" (each line's figure is added to the sum), and
-    "stage" (one of STAGES). `diagnose(log, exit_code)`: the cause of an end, by the engine's own words; a negative exit code
-    is the signal that ended it. `knows_keys`: False for an engine that answers anyone on loopback.
+    "weights_bytes", "kv_bytes", "state_bytes", "compute_bytes", "output_bytes" (each line's figure is added to the
+    sum), and "stage" (one of STAGES). `diagnose(log, exit_code)`: the cause of an end, by the engine's own words; a
+    negative exit code is the signal that ended it. `knows_keys`: False for an engine that answers anyone on loopback.
     """
 
     id: str

@@ -1,8 +1,8 @@
 """A fake engine with programmable speed, pauses, failures and log lines.
 
 Its model is a text file `NAME.echo`, one JSON object; every key is optional (see `Script`). It answers with `text`, or
-with the last user message where there is none. It computes nothing, so it shows what everything around an engine costs, and it carries
-the tests of all that must survive an engine's misbehaviour.
+with the last user message where there is none. It computes nothing, so it shows what everything around an engine costs,
+and it carries the tests of all that must survive an engine's misbehaviour.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ _PROMPT_STEP_S = 0.05
 class Script:
     """What an echo model does. Speeds are tokens per second; 0 means: as fast as it goes.
 
-    `fail_at` is "" (never), "load", "prompt" or "token" (after `fail_after` tokens), `fail_how` one of "exit" (status 1), "crash"
-    (SIGABRT), "kill" (SIGKILL), "hang" (no sign of life) and "error" (a Python exception). `log` is printed at the start of the load, `fail_log` before
-    a failure. `grandchildren` are started in sessions of their own. `pauses` maps a token number to seconds of silence before it.
+    `fail_at` is "" (never), "load", "prompt" or "token" (after `fail_after` tokens), `fail_how` one of "exit" (status
+    1), "crash" (SIGABRT), "kill" (SIGKILL), "hang" (no sign of life) and "error" (a Python exception). `log` is printed
+    at the start of the load, `fail_log` before a failure. `grandchildren` are started in sessions of their own.
+    `pauses` maps a token number to seconds of silence before it.
     """
 
     text: str = ""
@@ -67,7 +68,8 @@ class Script:
         unknown = set(values) - {known.name for known in fields(cls)}
         if unknown:
             raise ValueError(f"unknown keys: {', '.join(sorted(unknown))}")
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        known: dict[str, Any] = values
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()})
 
 
 class EchoSession:

@@ -1,8 +1,8 @@
 """The HTTP loop around a `Session`: an OpenAI-style port on loopback for a library that has none.
 
-Streams carry what llama.cpp's server sends too, on every chunk where `timings_per_token` was asked for (`timings`) and while the
-prompt is read where `return_progress` was asked for (`prompt_progress`), so that one reader serves all engines. A reader that hangs
-up ends the work at the next chunk.
+Streams carry what llama.cpp's server sends too, on every chunk where `timings_per_token` was asked for (`timings`) and
+while the prompt is read where `return_progress` was asked for (`prompt_progress`), so that one reader serves all
+engines. A reader that hangs up ends the work at the next chunk.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import select
 import socket
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from weighbridge_engines.api import Chunk, ContextExceeded, Engine, Load, Request, Session
 from weighbridge_engines.answers import Answer
+from weighbridge_engines.api import Chunk, ContextExceeded, Engine, Load, Request, Session
 
 BODY_LIMIT_BYTES = 64 << 20
 
@@ -60,7 +60,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/health":
             ready = self.server.session is not None
-            self._json(HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE, {"status": "ok" if ready else "loading"})
+            self._json(
+                HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE, {"status": "ok" if ready else "loading"}
+            )
         else:
             self._fault(HTTPStatus.NOT_FOUND, "not_found_error", f"no route {self.path[:100]}")
 
@@ -105,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             self.server.turns.release()
 
-    def _watched(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    def _watched(self, chunks: Iterator[Chunk]) -> Generator[Chunk, None, None]:
         """The chunks, as long as the reader is there; closing this closes the session's own iterator."""
         try:
             for chunk in chunks:
@@ -212,4 +214,3 @@ def _request(body: dict[str, Any]) -> Request:
         seed=body.get("seed"),
         stop=(stop,) if isinstance(stop, str) else tuple(stop),
     )
-

@@ -1,7 +1,7 @@
 """llama.cpp's server, from the `xllamacpp` wheel.
 
-The wheel's defaults are not llama-server's; all that matters is set here. One answer at a time for each slot; no web page, no
-other origin, nothing fetched.
+The wheel's defaults are not llama-server's; all that matters is set here. One answer at a time for each slot; no web
+page, no other origin, nothing fetched.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ LOG_LEVEL = 4
 
 DEFAULT_BATCH = 512
 CACHE_RAM_MIB = 512
-"""Host memory for prompts of earlier conversations. The engine's own default, 8192, is more than a laptop has to spare."""
+"""Host memory for prompts of earlier conversations.
+
+The engine's own default, 8192, is more than a laptop has to spare.
+"""
 
 
 def missing() -> Cause | None:
@@ -56,7 +59,10 @@ def _device(found: Mapping[str, Any]) -> Device:
 
 
 def values(load: Load, port: int, key: str) -> dict[str, Any]:
-    """The server's parameters for `load`, by their names in `CommonParams` ("a.b" is attribute b of attribute a). Pure."""
+    """The server's parameters for `load`, by their names in `CommonParams` ("a.b" is attribute b of attribute a).
+
+    Pure.
+    """
     batch = load.batch or DEFAULT_BATCH
     chosen: dict[str, Any] = {
         "model.path": load.model,

@@ -27,9 +27,18 @@ def launcher_argv() -> list[str]:
 
 
 class Child:
-    """One program under a launcher. `on_line` is called from the child's own reader thread, for each line of output."""
+    """One program under a launcher.
 
-    def __init__(self, argv: Sequence[str], environment: Mapping[str, str], on_line: Callable[[str], None]) -> None:
+    From the child's own reader thread, `on_line` is called for each line of output, `on_end` once there is no more.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        on_line: Callable[[str], None],
+        on_end: Callable[[], None],
+    ) -> None:
         self._process = subprocess.Popen(
             [*launcher_argv(), str(GRACE_S), *argv],
             stdin=subprocess.PIPE,
@@ -39,6 +48,7 @@ class Child:
             start_new_session=os.name == "posix",
         )
         self._on_line = on_line
+        self._on_end = on_end
         self._reader = threading.Thread(target=self._read, name=f"child-{self._process.pid}")
         self._reader.start()
 
@@ -53,11 +63,10 @@ class Child:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
 
-    def wait(self, timeout_s: float | None = None) -> int | None:
-        """The exit code once everything has ended (negative: the signal), or None after `timeout_s`."""
-        try:
-            code = self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
+    def ended(self) -> int | None:
+        """None while anything lives; then the exit code (negative: the number of the signal)."""
+        code = self._process.poll()
+        if code is None:
             return None
         self._reader.join()
         self.stop()
@@ -84,6 +93,7 @@ class Child:
                     rest = b""
             if rest:
                 self._tell(rest)
+        self._on_end()
 
     def _tell(self, line: bytes) -> None:
         self._on_line(line.decode("utf-8", "replace").rstrip("\r"))

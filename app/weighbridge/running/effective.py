@@ -1,4 +1,4 @@
-"""What an engine's log says of a load: stage, effective values, buffers; and how they compare with what was asked for. Pure."""
+"""What an engine's log says of a load (stage, effective values, buffers), against what was asked for. Pure."""
 
 from __future__ import annotations
 

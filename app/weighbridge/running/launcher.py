@@ -1,10 +1,10 @@
 """Starts one program and ends all of it: when told, when the program ends, or when whoever started it is gone.
 
-A program of its own, standard library only, run by path, so that it starts in some 20 ms. Use:
-`launcher.py GRACE_S PROGRAM [ARGUMENT ...]`. Its standard input is a pipe that its parent holds open: the end of that pipe,
-however it comes about, means stop. The program is the leader of a session of its own; it gets SIGTERM, `GRACE_S` seconds, then
-SIGKILL for the whole group; what has left the group is found as orphans that the launcher adopted (Linux). The exit status is the
-program's own, or 128 + the number of the signal that ended it; 127 where it could not be started.
+A program of its own, standard library only, run by path, so that it starts in some 20 ms. Use: `launcher.py GRACE_S
+PROGRAM [ARGUMENT ...]`. Its standard input is a pipe that its parent holds open: the end of that pipe, however it comes
+about, means stop. The program is the leader of a session of its own; it gets SIGTERM, `GRACE_S` seconds, then SIGKILL
+for the whole group; what has left the group is found as orphans that the launcher adopted (Linux). The exit status is
+the program's own, or 128 + the number of the signal that ended it; 127 where it could not be started.
 """
 
 from __future__ import annotations
@@ -33,9 +33,13 @@ def main(argv: list[str]) -> int:
     if _LINUX:
         _prctl_call(_PR_SET_CHILD_SUBREAPER, 1)()
     try:
-        # The death signal fires when the spawning *thread* ends; this is the main thread, which lives as long as the launcher.
+        # The death signal fires when the spawning *thread* ends; this is the main thread, which lives as long as we do,
+        # and the only one yet, so that `preexec_fn` is safe.
         child = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, start_new_session=_POSIX, preexec_fn=die_with_launcher
+            command,
+            stdin=subprocess.DEVNULL,
+            start_new_session=_POSIX,
+            preexec_fn=die_with_launcher,  # noqa: PLW1509
         )
     except OSError as error:
         sys.stderr.write(f"launcher: {command[0]}: {error.strerror}\n")

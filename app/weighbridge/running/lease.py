@@ -8,7 +8,9 @@ from types import TracebackType
 
 
 class Lease:
-    """A loaded model's address, held for one request; give it back, or leave the `with` block, when the request is over.
+    """A loaded model's address, held for one request.
+
+    Give it back, or leave the `with` block, when the request is over.
 
     While a lease is out its engine is never stopped to make room. Giving back twice does nothing more.
     """
@@ -37,5 +39,7 @@ class Lease:
     def __enter__(self) -> Lease:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.give_back()

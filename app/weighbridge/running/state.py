@@ -22,7 +22,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Setting:
-    """One value of a load: what was asked for (None: left to the engine) and what the engine really uses (None: unknown).
+    """One value of a load: what was asked for, and what the engine really uses.
+
+    `requested` None: left to the engine; `effective` None: unknown.
 
     `reason` is a code of `base.explain` where the two differ.
     """
@@ -42,8 +44,9 @@ class Setting:
 class Running:
     """One engine process, as it was when this value was made.
 
-    `stage` is one of `api.STAGES` while loading. `memory_bytes` is the resident memory of the process group, `buffers` what
-    the engine said it allocated ("weights_bytes", "kv_bytes", "compute_bytes", ...). `error` is set where it failed.
+    `since_s` is `time.monotonic()` at the start of the state. `stage` is one of `api.STAGES` while loading.
+    `memory_bytes` is the resident memory of the process group, `buffers` what the engine said it allocated
+    ("weights_bytes", "kv_bytes", "compute_bytes", ...). `error` is set where it failed.
     """
 
     model_id: str

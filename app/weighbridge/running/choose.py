@@ -1,0 +1,91 @@
+"""Which engine runs a model, and how a load starts out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from weighbridge.base.errors import EngineFailed, Refused
+from weighbridge.library.model import Model
+from weighbridge_engines.api import Engine, Load
+
+PREFERRED = ("llama_server", "echo")
+"""Engines in the order in which they are tried for a format."""
+
+SMALLEST_BATCH, LARGEST_BATCH = 32, 512
+BATCH_S = 0.25
+"""What one batch of the prompt should take.
+
+An engine sees Stop and hang-up only between two batches, and it is to act on them within half a second; half of that is
+left for a slower machine than assumed.
+"""
+
+FLOP_PER_CORE_S = 40e9
+"""Prefill of quantised weights by llama.cpp on one core with AVX2.
+
+48e9 measured on a 135M model, larger ones do a little worse.
+"""
+
+BITS_PER_WEIGHT = 4.8
+"""For the number of parameters where only the file's size is known: a usual 4-bit quantisation."""
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What a load takes from the machine and the settings: usable cores, and the context length in tokens."""
+
+    cores: int
+    context: int = 4096
+
+
+def engine_for(model: Model, engines: Iterable[Engine]) -> Engine:
+    """The installed engine that runs `model`.
+
+    Raises EngineFailed where one exists but is not installed, Refused where none does.
+    """
+    able = sorted((engine for engine in engines if model.format in engine.formats), key=_rank)
+    if not able:
+        raise Refused("engine.none_for_format", format=model.format, model=model.title)
+    for engine in able:
+        if engine.missing() is None:
+            return engine
+    cause = able[0].missing()
+    assert cause is not None
+    raise EngineFailed(cause.code, (), **{**cause.values, "engine": able[0].title, "install": able[0].install})
+
+
+def _rank(engine: Engine) -> int:
+    return PREFERRED.index(engine.id) if engine.id in PREFERRED else len(PREFERRED)
+
+
+def default_load(model: Model, defaults: Defaults) -> Load:
+    """How `model` is loaded unless the user says otherwise.
+
+    One core stays free, for more threads than free cores make ggml crawl.
+    """
+    trained = model.info.context_length if model.info else None
+    threads = max(1, defaults.cores - 1)
+    return Load(
+        model=str(model.path),
+        alias=model.id,
+        context=min(defaults.context, trained) if trained else defaults.context,
+        threads=threads,
+        batch=prompt_batch(_parameters(model), threads) if model.format == "gguf" else None,
+    )
+
+
+def prompt_batch(parameters: float, threads: int) -> int:
+    """Tokens of the prompt computed at a time on a CPU, a power of two.
+
+    Two operations per weight and token, BATCH_S seconds.
+    """
+    tokens = BATCH_S * FLOP_PER_CORE_S * threads / (2 * parameters) if parameters else LARGEST_BATCH
+    batch = SMALLEST_BATCH
+    while batch * 2 <= min(tokens, LARGEST_BATCH):
+        batch *= 2
+    return batch
+
+
+def _parameters(model: Model) -> float:
+    told = model.info.parameters if model.info else None
+    return told or model.size_bytes * 8 / BITS_PER_WEIGHT

@@ -1,0 +1,37 @@
+"""How an engine's process is started: argv and environment. Pure."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from weighbridge_engines.api import KEY_VARIABLE, Engine, Load
+
+_QUIET = {
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "DO_NOT_TRACK": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+}
+_SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+
+
+def command(engine: Engine, load: Load, port: int, frozen: bool) -> list[str]:
+    """The engine's own program, or the worker that hosts its library."""
+    if engine.command is not None:
+        return engine.command(load, port)
+    worker = (
+        [str(Path(sys.executable).with_name("weighbridge-worker"))]
+        if frozen
+        else [sys.executable, "-P", "-m", "weighbridge_engines.worker"]
+    )
+    return [*worker, engine.id, "--port", str(port), "--load", json.dumps(load.as_json())]
+
+
+def environment(engine: Engine, key: str, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Ours with the engine's own values and key; the Hub offline, telemetry off, no Hub token."""
+    kept = {name: value for name, value in inherited.items() if name not in _SECRETS}
+    return {**kept, **_QUIET, **engine.environment, KEY_VARIABLE: key}

@@ -1,0 +1,142 @@
+"""One engine process, from its start to its end.
+
+A thread of its own owns all that changes here; others read `running`, an immutable value, and call `stop`.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from queue import Empty, SimpleQueue
+
+from weighbridge.base.errors import EngineFailed, WeighbridgeError
+from weighbridge.running.cause import failure
+from weighbridge.running.child import Child
+from weighbridge.running.command import command, environment
+from weighbridge.running.effective import Told, settings
+from weighbridge.running.log import LogRing
+from weighbridge.running.readiness import answers, free_port, healthy
+from weighbridge.running.state import Running, State
+from weighbridge_engines.api import Engine, Load
+
+PORT_TRIES = 3
+_LOADING_POLL_S = 0.03
+_READY_POLL_S = 1.0
+
+
+class EngineProcess:
+    """Starts `engine` with `load` at once.
+
+    `changed` is called, from the process's own thread, after each change of `running`.
+    """
+
+    def __init__(self, engine: Engine, model_id: str, title: str, load: Load, changed: Callable[[], None]) -> None:
+        self.key = secrets.token_urlsafe(24)
+        self.log = LogRing()
+        self._engine = engine
+        self._changed = changed
+        self._lines: SimpleQueue[str] = SimpleQueue()
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._child: Child | None = None
+        self._child_lock = threading.Lock()
+        self._told = Told()
+        self.running = Running(
+            model_id, title, engine.id, State.LOADING, load, settings(load, Told()), since_s=time.monotonic()
+        )
+        self._thread = threading.Thread(target=self._run, name=f"engine-{model_id}")
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask for the end, in any state. Returns at once."""
+        self._stopping.set()
+        with self._child_lock:
+            if self._child is not None:
+                self._child.stop()
+        self._wake.set()
+
+    def join(self) -> None:
+        """Wait for the end."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._live()
+        except (OSError, WeighbridgeError) as error:
+            fault = (
+                error if isinstance(error, WeighbridgeError) else EngineFailed("engine.cannot_start", detail=str(error))
+            )
+            self._become(State.FAILED, error=fault, url=None)
+
+    def _live(self) -> None:
+        for attempt in range(PORT_TRIES):
+            code = self._one_life(free_port())
+            self._drain()
+            if self._stopping.is_set():
+                self._become(State.STOPPED, url=None, memory_bytes=None)
+                return
+            error = failure(self._engine, self.log.lines(), code)
+            if error.code != "engine.port_taken" or attempt == PORT_TRIES - 1:
+                self._become(State.FAILED, error=error, url=None, memory_bytes=None)
+                return
+            self.log.add("weighbridge: the port was taken in between, trying another")
+
+    def _one_life(self, port: int) -> int:
+        """Start a child, follow it to its end; its exit code."""
+        load = self.running.load
+        argv = command(self._engine, load, port, bool(getattr(sys, "frozen", False)))
+        self._told = Told()
+        with self._child_lock:
+            child = Child(argv, environment(self._engine, self.key, os.environ), self._heard, self._wake.set)
+            self._child = child
+        if self._stopping.is_set():
+            child.stop()
+        while (code := child.ended()) is None:
+            self._follow(child, port)
+        return code
+
+    def _follow(self, child: Child, port: int) -> None:
+        loading = self.running.state is State.LOADING
+        self._wake.wait(_LOADING_POLL_S if loading or self._stopping.is_set() else _READY_POLL_S)
+        self._wake.clear()
+        self._drain()
+        if self._stopping.is_set():
+            self._become(State.STOPPING)
+        elif loading and healthy(port) and answers(port, self.key) and not self._stopping.is_set():
+            self._drain()
+            self._become(State.READY, stage="ready", url=f"http://127.0.0.1:{port}", memory_bytes=child.memory_bytes())
+        else:
+            self._publish(pid=child.pid, memory_bytes=child.memory_bytes())
+
+    def _heard(self, line: str) -> None:
+        self._lines.put(line)
+        self._wake.set()
+
+    def _drain(self) -> None:
+        told = self._told
+        while True:
+            try:
+                line = self._lines.get_nowait()
+            except Empty:
+                break
+            self.log.add(line)
+            told = told.with_line(self._engine.report(line))
+        if told is not self._told:
+            self._told = told
+            stage = self.running.stage if self.running.state is State.READY else told.stage
+            self._publish(stage=stage, buffers=told.buffers, settings=settings(self.running.load, told))
+
+    def _become(self, state: State, **changes: object) -> None:
+        since_s = self.running.since_s if state is self.running.state else time.monotonic()
+        self._publish(state=state, since_s=since_s, **changes)
+
+    def _publish(self, **changes: object) -> None:
+        changed = replace(self.running, **changes)  # type: ignore[arg-type] # fields by name
+        if changed != self.running:
+            self.running = changed
+            self._changed()

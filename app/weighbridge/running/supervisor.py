@@ -1,0 +1,264 @@
+"""The one owner of all engine processes and of the queue of requests for them.
+
+A thread of its own holds all state; every public call is a message to it, so there are no locks and no one looks and
+then acts. What to do is decided by `schedule.next_steps`; this is the machinery around it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import Any
+
+from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
+from weighbridge.library.model import Model
+from weighbridge.running.choose import Defaults, default_load, engine_for
+from weighbridge.running.lease import Lease
+from weighbridge.running.process import EngineProcess
+from weighbridge.running.schedule import Occupied, Wanted, next_steps
+from weighbridge.running.state import Running, State
+from weighbridge_engines.api import Engine, Load
+
+MOST_WAITING = 256
+
+
+@dataclass
+class _Place:
+    """A model with a process, and how many requests it serves. Owned by the supervisor's thread."""
+
+    process: EngineProcess
+    in_flight: int = 0
+    last_used_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Want:
+    """A request in the queue. `future` gets a Lease, or a Running where `only_load`."""
+
+    model: Model
+    load: Load | None
+    future: Future[Any]
+    only_load: bool
+
+
+class Supervisor:
+    """Loads models on demand, lends them out, ends them. `close` must be called; it ends every engine."""
+
+    def __init__(self, engines: Mapping[str, Engine], defaults: Defaults, most_loaded: int = 1) -> None:
+        self._engines = engines
+        self._defaults = defaults
+        self._most_loaded = most_loaded
+        self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._places: dict[str, _Place] = {}
+        self._failed: dict[str, Running] = {}
+        self._queue: list[_Want] = []
+        self._ending: list[tuple[str, Future[None]]] = []
+        self._snapshot: tuple[Running, ...] = ()
+        self._listeners: tuple[Callable[[], None], ...] = ()
+        self._listening = threading.Lock()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="supervisor")
+        self._thread.start()
+
+    def default_load(self, model: Model) -> Load:
+        """How `model` is loaded unless told otherwise."""
+        return default_load(model, self._defaults)
+
+    def use_context(self, context: int) -> None:
+        """The context length, in tokens, of loads from now on."""
+        self._defaults = replace(self._defaults, context=context)
+
+    def lease(self, model: Model, load: Load | None = None) -> Future[Lease]:
+        """A lease on `model`, loaded first where need be; with `load`, loaded just so.
+
+        Cancelling the future leaves the queue.
+
+        The future fails with EngineFailed where the load fails, and with Refused where no engine can or the queue is
+        full.
+        """
+        return self._want(model, load, only_load=False)
+
+    def load(self, model: Model, load: Load) -> Future[Running]:
+        """Load `model` as `load` says (again, if it is loaded otherwise). The future is done once it is ready."""
+        return self._want(model, load, only_load=True)
+
+    def stop(self, model_id: str) -> Future[None]:
+        """End a model, also while it loads or answers; requests that wait for it fail.
+
+        The future is done once it is gone.
+        """
+        future: Future[None] = Future()
+        self._inbox.put(lambda: self._end(model_id, future))
+        return future
+
+    def running(self) -> tuple[Running, ...]:
+        """All that loads, runs, stops, or has failed since it was last asked for."""
+        return self._snapshot
+
+    def log(self, model_id: str) -> tuple[str, ...]:
+        """The last lines of the model's engine, running or failed; empty where there is none."""
+        place = self._places.get(model_id)
+        if place is not None:
+            return place.process.log.lines()
+        failed = self._failed.get(model_id)
+        return failed.log if failed else ()
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Have `listener` called, from another thread, after each change. Returns what ends that."""
+        with self._listening:
+            self._listeners = (*self._listeners, listener)
+
+        def unsubscribe() -> None:
+            with self._listening:
+                self._listeners = tuple(known for known in self._listeners if known is not listener)
+
+        return unsubscribe
+
+    def close(self) -> None:
+        """End everything and wait for it. Later requests fail."""
+        self._inbox.put(self._begin_closing)
+        self._thread.join()
+
+    def _want(self, model: Model, load: Load | None, *, only_load: bool) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.add_done_callback(lambda done: self._inbox.put(self._tidy) if done.cancelled() else None)
+        self._inbox.put(lambda: self._enqueue(_Want(model, load, future, only_load)))
+        return future
+
+    # All below runs on the supervisor's thread.
+
+    def _run(self) -> None:
+        while not self._closing or self._places:
+            self._inbox.get()()
+            self._reap()
+            self._act()
+            self._publish()
+        self._refuse_inbox()
+
+    def _enqueue(self, want: _Want) -> None:
+        if self._closing:
+            _fail(want.future, EngineFailed("engine.stopped", model=want.model.title))
+        elif len(self._queue) >= MOST_WAITING:
+            _fail(want.future, Refused("queue.full", waiting=len(self._queue), limit=MOST_WAITING))
+        else:
+            self._failed.pop(want.model.id, None)
+            self._queue.append(want)
+
+    def _tidy(self) -> None:
+        self._queue = [want for want in self._queue if not want.future.cancelled()]
+
+    def _end(self, model_id: str, future: Future[None]) -> None:
+        self._drop_waiting(model_id, EngineFailed("engine.stopped", model=model_id))
+        self._failed.pop(model_id, None)
+        place = self._places.get(model_id)
+        if place is None:
+            future.set_result(None)
+        else:
+            self._ending.append((model_id, future))
+            place.process.stop()
+
+    def _begin_closing(self) -> None:
+        self._closing = True
+        for want in self._queue:
+            _fail(want.future, EngineFailed("engine.stopped", model=want.model.title))
+        self._queue = []
+        for place in self._places.values():
+            place.process.stop()
+
+    def _refuse_inbox(self) -> None:
+        while not self._inbox.empty():
+            self._inbox.get()()
+
+    def _reap(self) -> None:
+        """Take out the processes that have ended, and tell those who waited for them."""
+        for model_id, place in list(self._places.items()):
+            running = place.process.running
+            if running.state not in (State.STOPPED, State.FAILED):
+                continue
+            place.process.join()
+            del self._places[model_id]
+            if running.state is State.FAILED and running.error is not None:
+                self._failed[model_id] = replace(running, log=place.process.log.lines())
+                self._drop_waiting(model_id, running.error)
+            self._finish_ending(model_id)
+
+    def _finish_ending(self, model_id: str) -> None:
+        for waiting_for, future in self._ending:
+            if waiting_for == model_id:
+                future.set_result(None)
+        self._ending = [pair for pair in self._ending if pair[0] != model_id]
+
+    def _drop_waiting(self, model_id: str, error: WeighbridgeError) -> None:
+        for want in self._queue:
+            if want.model.id == model_id:
+                _fail(want.future, error)
+        self._queue = [want for want in self._queue if want.model.id != model_id]
+
+    def _act(self) -> None:
+        queue = [Wanted(want.model.id, want.load) for want in self._queue]
+        steps = next_steps(queue, [_occupied(place) for place in self._places.values()], self._most_loaded)
+        for model_id in steps.stop:
+            self._places[model_id].process.stop()
+        if steps.start is not None:
+            self._start(self._queue[steps.start])
+        admitted = [self._queue[place] for place in steps.admit]
+        self._queue = [want for want in self._queue if want not in admitted]
+        for want in admitted:
+            self._admit(want)
+
+    def _start(self, want: _Want) -> None:
+        model = want.model
+        try:
+            engine = engine_for(model, self._engines.values())
+        except WeighbridgeError as error:
+            self._drop_waiting(model.id, error)
+            return
+        load = want.load or self.default_load(model)
+        process = EngineProcess(engine, model.id, model.title, load, lambda: self._inbox.put(_nothing))
+        self._places[model.id] = _Place(process, last_used_s=time.monotonic())
+
+    def _admit(self, want: _Want) -> None:
+        if not want.future.set_running_or_notify_cancel():
+            return
+        place = self._places[want.model.id]
+        running = place.process.running
+        if want.only_load or running.url is None:
+            want.future.set_result(running)
+            return
+        place.in_flight += 1
+        give_back = lambda: self._inbox.put(lambda: self._returned(place))  # noqa: E731 - one use
+        want.future.set_result(Lease(want.model.id, running.url, place.process.key, running.context, give_back))
+
+    def _returned(self, place: _Place) -> None:
+        place.in_flight -= 1
+        place.last_used_s = time.monotonic()
+
+    def _publish(self) -> None:
+        waiting = [want.model.id for want in self._queue]
+        alive = tuple(
+            replace(place.process.running, in_flight=place.in_flight, waiting=waiting.count(model_id))
+            for model_id, place in self._places.items()
+        )
+        snapshot = (*alive, *self._failed.values())
+        if snapshot != self._snapshot:
+            self._snapshot = snapshot
+            for listener in self._listeners:
+                listener()
+
+
+def _occupied(place: _Place) -> Occupied:
+    running = place.process.running
+    return Occupied(running.model_id, running.state, running.load, place.in_flight, place.last_used_s)
+
+
+def _fail(future: Future[Any], error: WeighbridgeError) -> None:
+    if future.set_running_or_notify_cancel():
+        future.set_exception(error)
+
+
+def _nothing() -> None:
+    """A message that only wakes."""
