@@ -49,6 +49,86 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("The database {path} could not be opened ({reason})."),
         mark("Check the free space, who may write there, and that no other program holds the file."),
     ),
+    "file.empty": (
+        mark("The file is empty."),
+        mark("Download it again."),
+    ),
+    "file.lfs_pointer": (
+        mark("This is a Git LFS pointer: a note of where the weights are, not the weights."),
+        mark('Fetch the real file with "git lfs pull", or download it from the model\'s page.'),
+    ),
+    "file.not_gguf": (
+        mark("This is not a GGUF file; it starts with {starts_with}."),
+        mark("Download it again, or remove it."),
+    ),
+    "file.old_ggml": (
+        mark("This file has the old GGML format, from before GGUF."),
+        mark("Get the model as GGUF; no present engine reads the old format."),
+    ),
+    "file.truncated": (
+        mark("The file is cut short: it has {size_bytes} bytes and needs at least {needed_bytes}."),
+        mark("Download it again."),
+    ),
+    "file.unreadable": (
+        mark("{name} could not be read ({reason})."),
+        mark("Check that the file is there and that you may read it."),
+    ),
+    "file.web_page": (
+        mark("This is a web page that was saved under the name of a model."),
+        mark("Download the file itself; addresses with /blob/ lead to a page, those with /resolve/ to the file."),
+    ),
+    "gguf.alignment": (
+        mark("The header is damaged: general.alignment is {value}, which is not a power of two up to 1048576."),
+        mark("Download the file again."),
+    ),
+    "gguf.big_endian": (
+        mark("This file is for big-endian machines; engines on this one can not read it."),
+        mark("Get the little-endian version of the model."),
+    ),
+    "gguf.count": (
+        mark("The header is damaged: it claims {count} entries for {what}."),
+        mark("Download the file again."),
+    ),
+    "gguf.duplicate_key": (
+        mark("The header is damaged: the key {key} stands in it twice."),
+        mark("Download the file again."),
+    ),
+    "gguf.duplicate_tensor": (
+        mark("The header is damaged: the tensor {tensor} stands in it twice."),
+        mark("Download the file again."),
+    ),
+    "gguf.header_too_long": (
+        mark("The header is damaged: it does not end within {limit_bytes} bytes."),
+        mark("Download the file again."),
+    ),
+    "gguf.key": (
+        mark("The header is damaged: a key is not a text ({key})."),
+        mark("Download the file again."),
+    ),
+    "gguf.length": (
+        mark("The header is damaged: it claims a piece of {length} bytes."),
+        mark("Download the file again."),
+    ),
+    "gguf.nested_array": (
+        mark("The header is damaged: {key} is a list of lists."),
+        mark("Download the file again."),
+    ),
+    "gguf.tensor_offset": (
+        mark("The header is damaged: the tensor {tensor} starts at {offset}, which is not a multiple of {alignment}."),
+        mark("Download the file again."),
+    ),
+    "gguf.tensor_shape": (
+        mark("The header is damaged: the tensor {tensor} has an impossible shape ({shape})."),
+        mark("Download the file again."),
+    ),
+    "gguf.value_type": (
+        mark("The header is damaged: {key} has a value of unknown type {type}."),
+        mark("Download the file again."),
+    ),
+    "gguf.version": (
+        mark("This file has GGUF version {version}; versions 2 and 3 can be read."),
+        mark("Get a newer conversion of the model, or a newer Weighbridge."),
+    ),
     "settings.bad_value": (
         mark("The setting {name} is {value}, which it can not be; {default} is used instead."),
         mark("Choose it anew in the window, or mend it in the settings file."),

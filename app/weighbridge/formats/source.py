@@ -1,0 +1,67 @@
+"""Where the bytes of a model file come from: a local file, or anything else that can serve a range."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Protocol
+
+from weighbridge.base.errors import BadFile
+
+
+class ByteSource(Protocol):
+    """Bytes that can be asked for by range. `size_bytes` is None where it is unknown."""
+
+    @property
+    def size_bytes(self) -> int | None:
+        """The whole length, or None."""
+
+    def read(self, offset: int, length: int) -> bytes:
+        """`length` bytes from `offset` on; fewer only at the end."""
+
+
+class FileSource:
+    """A local file, open for the length of a `with` block. Raises BadFile("file.unreadable")."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._file: BinaryIO = path.open("rb")
+            self.size_bytes: int | None = self._file.seek(0, 2)
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def read(self, offset: int, length: int) -> bytes:
+        """`length` bytes from `offset` on; fewer only at the end of the file."""
+        try:
+            self._file.seek(offset)
+            return self._file.read(length)
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> FileSource:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _unreadable(self, error: OSError) -> BadFile:
+        return BadFile("file.unreadable", name=self._path.name, reason=error.strerror or str(error))
+
+
+class BytesSource:
+    """Bytes already in memory, such as the answer to one range request."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self.size_bytes: int | None = len(content)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """`length` bytes from `offset` on; fewer only at the end."""
+        return self._content[offset : offset + length]
