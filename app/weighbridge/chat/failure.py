@@ -1,0 +1,41 @@
+"""What an engine's refusal means: the status and body of an answer that is no stream, as an error of ours."""
+
+from __future__ import annotations
+
+import json
+
+from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
+from weighbridge.chat.stream import count, error_message
+
+
+def failure(status: int, body: bytes) -> WeighbridgeError:
+    """The error for an answer with `status` (400 or more).
+
+    Refused("context.exceeded", prompt_tokens=, context=) where the prompt does not fit the context, else
+    EngineFailed("engine.answered", status=, message=) with the engine's own words.
+    """
+    error = _error_in(body)
+    if isinstance(error, dict) and _is_too_long(error):
+        return Refused(
+            "context.exceeded",
+            prompt_tokens=count(error.get("n_prompt_tokens")),
+            context=count(error.get("n_ctx")),
+        )
+    return EngineFailed("engine.answered", status=status, message=error_message(error))
+
+
+def _is_too_long(error: dict[str, object]) -> bool:
+    named = {error.get("type"), error.get("code")} & {"exceed_context_size_error", "context_length_exceeded"}
+    return bool(named) and count(error.get("n_prompt_tokens")) is not None and count(error.get("n_ctx")) is not None
+
+
+def _error_in(body: bytes) -> object:
+    """The `error` of a JSON body, or the body as text where it is none."""
+    shown = body.decode("utf-8", "replace").strip()
+    try:
+        read = json.loads(shown)
+    except (ValueError, RecursionError):
+        return shown
+    if isinstance(read, dict):
+        return read.get("error") or read.get("message") or read.get("detail") or read
+    return read
