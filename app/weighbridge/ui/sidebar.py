@@ -1,0 +1,153 @@
+"""The pages at the left, and at the foot the appearance and the language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from weighbridge.base.settings import LANGUAGE_CHOICES, THEMES
+from weighbridge.base.words import mark, text
+from weighbridge.ui.icons import icon
+from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.widgets.parts import label
+
+_ICON = 18
+
+
+@dataclass(frozen=True)
+class PageEntry:
+    """A page as the sidebar and the palette know it: its name in code, its title, and its keys."""
+
+    name: str
+    title: str
+    keys: str
+
+
+PAGES: Sequence[PageEntry] = (
+    PageEntry("library", mark("Library"), "Ctrl+1"),
+    PageEntry("chat", mark("Chat"), "Ctrl+2"),
+    PageEntry("server", mark("Server"), "Ctrl+3"),
+    PageEntry("machine", mark("Machine"), "Ctrl+4"),
+)
+
+_APPEARANCE: Mapping[str, str] = {
+    "system": mark("As the system"),
+    "light": mark("Light"),
+    "dark": mark("Dark"),
+}
+_LANGUAGES: Mapping[str, str] = {"system": mark("As the system"), "en": "English", "es": "Español"}
+
+
+class Sidebar(QFrame):
+    """One button a page. Narrow windows show the icons alone."""
+
+    chosen = Signal(str)
+    theme_chosen = Signal(str)
+    language_chosen = Signal(str)
+
+    def __init__(self, theme: Theme, language: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sidebar")
+        self._theme = theme
+        self._narrow = False
+        self._group = QButtonGroup(self)
+        self._buttons = {page.name: self._page_button(page) for page in PAGES}
+        appearance = self._choice(text("Appearance"), THEMES, _APPEARANCE, theme.choice, self.theme_chosen.emit)
+        spoken = self._choice(text("Language"), LANGUAGE_CHOICES, _LANGUAGES, language, self.language_chosen.emit)
+        self._foot = (*appearance, *spoken)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(2 * STEP, 3 * STEP, 2 * STEP, 3 * STEP)
+        layout.setSpacing(STEP // 2)
+        for made in self._buttons.values():
+            layout.addWidget(made)
+        layout.addStretch(1)
+        for widget in self._foot:
+            layout.addWidget(widget)
+        theme.changed.connect(self._tint)
+        self._tint()
+        self._size()
+
+    def show_page(self, name: str) -> None:
+        """Mark the page that is shown."""
+        self._buttons[name].setChecked(True)
+
+    def note(self, name: str, note: str) -> None:
+        """A short word after a page's title: how many models, that the port is open."""
+        self._buttons[name].say(note)
+
+    def use_narrow(self, narrow: bool) -> None:
+        """Show icons alone, or icons with titles."""
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self._write()
+            self._size()
+
+    def _page_button(self, page: PageEntry) -> _PageButton:
+        made = _PageButton(self._theme, text(page.title))
+        keys = QKeySequence(page.keys).toString(QKeySequence.SequenceFormat.NativeText)
+        made.setToolTip(f"{text(page.title)}  {keys}")
+        made.setAccessibleName(text(page.title))
+        made.clicked.connect(lambda: self.chosen.emit(page.name))
+        self._group.addButton(made)
+        return made
+
+    def _choice(
+        self, name: str, choices: Sequence[str], words: Mapping[str, str], now: str, act: Callable[[str], None]
+    ) -> tuple[QLabel, QComboBox]:
+        box = QComboBox()
+        for choice in choices:
+            box.addItem(text(words[choice]), choice)
+        box.setCurrentIndex(choices.index(now))
+        box.setAccessibleName(name)
+        box.activated.connect(lambda index: act(choices[index]))
+        title = label(name, "dim")
+        title.setBuddy(box)
+        return title, box
+
+    def _write(self) -> None:
+        for page in PAGES:
+            self._buttons[page.name].setText("" if self._narrow else text(page.title))
+        for widget in self._foot:
+            widget.setVisible(not self._narrow)
+
+    def _tint(self) -> None:
+        tokens = self._theme.tokens
+        for name, made in self._buttons.items():
+            made.setIcon(icon(name, tokens.dim, tokens.accent, _ICON))
+
+    def _size(self) -> None:
+        em = self.fontMetrics().height()
+        self.setFixedWidth(_ICON + 10 * STEP if self._narrow else max(em * 10, 42 * STEP))
+
+
+class _PageButton(QPushButton):
+    """A page's button, with its note at the right edge."""
+
+    def __init__(self, theme: Theme, title: str) -> None:
+        super().__init__(title)
+        self.setCheckable(True)
+        self._theme = theme
+        self._note = ""
+        self.setProperty("role", "page")
+        self.setIconSize(QSize(_ICON, _ICON))
+
+    def say(self, note: str) -> None:
+        """Show `note`."""
+        self._note = note
+        self.setAccessibleDescription(note)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._note or not self.text():
+            return
+        painter = QPainter(self)
+        painter.setPen(QColor(self._theme.tokens.dim))
+        painter.drawText(self.rect().adjusted(0, 0, -3 * STEP, 0), _RIGHT, self._note)
+
+
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

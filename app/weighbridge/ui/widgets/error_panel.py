@@ -1,0 +1,119 @@
+"""What went wrong, in the page: what happened with its numbers, what to do, details folded, and a report to copy."""
+
+from __future__ import annotations
+
+import platform
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPlainTextEdit, QPushButton, QWidget
+
+from weighbridge import __version__
+from weighbridge.base.errors import EngineFailed, WeighbridgeError
+from weighbridge.base.explain import explain
+from weighbridge.base.words import text
+from weighbridge.ui.icons import pixmap
+from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.widgets.parts import button, clear, column, fixed_font, label, row, selectable
+
+
+@dataclass(frozen=True)
+class Report:
+    """An error as a person reads it, and the details for whoever mends it."""
+
+    what: str
+    next_step: str
+    details: str
+
+    @property
+    def whole(self) -> str:
+        """All of it, with the versions, to be copied."""
+        head = f"Weighbridge {__version__} · Python {platform.python_version()} · {platform.platform()}"
+        return "\n".join(part for part in (self.what, self.next_step, head, self.details) if part)
+
+
+def report(error: BaseException) -> Report:
+    """The report of `error`: explained by its code, or, where it is a fault of the program, by its own words."""
+    if isinstance(error, WeighbridgeError):
+        said = explain(error)
+        log = "\n".join(error.log) if isinstance(error, EngineFailed) else ""
+        return Report(said.what, said.next_step, f"{error}\n{log}".strip())
+    trace = "".join(traceback.format_exception(error)).strip()
+    what = text("Something in Weighbridge failed: {error}", error=str(error) or type(error).__name__)
+    return Report(what, text("Copy the report and tell us; the window goes on."), trace)
+
+
+class ErrorPanel(QFrame):
+    """Hidden until it has something to say. Buttons for what to do come from the page."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "panel")
+        self._theme = theme
+        self._report = Report("", "", "")
+        self._glyph = QLabel()
+        self._what = selectable(label("", "bad", wrap=True))
+        self._next = selectable(label("", wrap=True))
+        self._buttons = row()
+        self._fold = button(text("Show details"), self._unfold, "quiet")
+        self._copy = button(text("Copy report"), self.copy_report, "quiet")
+        self._close = button(text("Close"), self.hide, "quiet", text("Close this message"))
+        self._details = QPlainTextEdit(readOnly=True)
+        self._details.setFont(fixed_font())
+        self._details.setAccessibleName(text("Details"))
+        self._details.setMaximumHeight(self.fontMetrics().height() * 10)
+        foot = row(self._buttons, self._fold, self._copy, None, self._close)
+        said = column(self._what, self._next, foot, self._details, gap=1)
+        outer = row(self._glyph, said, owner=self, margin=3, gap=3)
+        outer.setStretch(1, 1)
+        outer.setContentsMargins(4 * STEP, 3 * STEP, 3 * STEP, 2 * STEP)
+        theme.changed.connect(self._tint)
+        self._tint()
+        self.hide()
+
+    @property
+    def shown_report(self) -> Report:
+        """What is shown, or was last."""
+        return self._report
+
+    def show_error(self, error: BaseException, actions: tuple[tuple[str, Callable[[], object]], ...] = ()) -> None:
+        """Show `error`, with a button for each of `actions`."""
+        self.show_report(report(error), actions)
+
+    def show_report(self, shown: Report, actions: tuple[tuple[str, Callable[[], object]], ...] = ()) -> None:
+        """Show a report."""
+        self._report = shown
+        self._what.setText(shown.what)
+        self._next.setText(shown.next_step)
+        self._next.setVisible(bool(shown.next_step))
+        self._details.setPlainText(shown.details)
+        self._details.hide()
+        self._fold.setText(text("Show details"))
+        self._fold.setVisible(bool(shown.details))
+        clear(self._buttons)
+        for words, act in actions:
+            self._buttons.addWidget(button(words, act))
+        self.setAccessibleName(shown.what)
+        self.show()
+
+    def copy_report(self) -> None:
+        """Put the whole report on the clipboard."""
+        QApplication.clipboard().setText(self._report.whole)
+
+    @property
+    def buttons(self) -> list[QPushButton]:
+        """The buttons of what to do."""
+        items = [self._buttons.itemAt(index) for index in range(self._buttons.count())]
+        return [made for item in items if item and isinstance(made := item.widget(), QPushButton)]
+
+    def _unfold(self) -> None:
+        folded = self._details.isHidden()
+        self._details.setVisible(folded)
+        self._fold.setText(text("Hide details") if folded else text("Show details"))
+
+    def _tint(self) -> None:
+        side = self.fontMetrics().height() + STEP
+        self._glyph.setPixmap(pixmap("warning", self._theme.tokens.no, side, self.devicePixelRatioF()))
+        self._glyph.setFixedSize(QSize(side, side))

@@ -1,0 +1,112 @@
+"""What was asked for against what the engine really uses. A difference carries a mark and its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from weighbridge.base.explain import explain_code
+from weighbridge.base.units import number
+from weighbridge.base.words import mark, text
+from weighbridge.running.state import Setting
+from weighbridge.ui.icons import pixmap
+from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.widgets.parts import clear, label
+
+_NAMES: Mapping[str, str] = {
+    "batch": mark("Batch"),
+    "context": mark("Context"),
+    "flash_attention": mark("Flash attention"),
+    "gpu_layers": mark("GPU layers"),
+    "slots": mark("Slots"),
+    "threads": mark("Threads"),
+}
+
+
+def setting_name(name: str) -> str:
+    """The name of a setting as a person reads it; one that we do not know is shown as it is."""
+    return text(_NAMES[name]) if name in _NAMES else name
+
+
+def value_in_words(value: object, absent: str) -> str:
+    """A value of a setting; `absent` stands for None."""
+    if value is None:
+        return absent
+    if isinstance(value, bool):
+        return text("on") if value else text("off")
+    return number(value) if isinstance(value, int) else str(value)
+
+
+def difference_in_words(setting: Setting) -> str:
+    """Why the two values differ; empty where they do not."""
+    if not setting.differs:
+        return ""
+    values = {"name": setting_name(setting.name), "requested": setting.requested, "effective": setting.effective}
+    if setting.reason is None:
+        return text("The engine uses another value and does not say why.")
+    return str(explain_code(setting.reason, values))
+
+
+class SettingsTable(QWidget):
+    """Two columns of values, "requested" and "effective"."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._settings: tuple[Setting, ...] = ()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(3 * STEP)
+        self._grid.setVerticalSpacing(STEP)
+        self._grid.setColumnStretch(0, 1)
+        theme.changed.connect(self._draw)
+        self._draw()
+
+    def show_settings(self, settings: Sequence[Setting]) -> None:
+        """Show these."""
+        if tuple(settings) != self._settings:
+            self._settings = tuple(settings)
+            self._draw()
+
+    def _draw(self) -> None:
+        clear(self._grid)
+        self.setAccessibleName(text("Requested and effective settings"))
+        self.setAccessibleDescription(". ".join(_spoken(setting) for setting in self._settings))
+        for place, words in enumerate((text("Requested"), text("Effective")), start=1):
+            self._grid.addWidget(label(words, "dim"), 0, place, _RIGHT)
+        line = 1
+        for setting in self._settings:
+            line = self._draw_setting(setting, line)
+
+    def _draw_setting(self, setting: Setting, line: int) -> int:
+        self._grid.addWidget(label(setting_name(setting.name)), line, 0)
+        self._grid.addWidget(label(value_in_words(setting.requested, text("auto"))), line, 1, _RIGHT)
+        role = "figure" if setting.differs else ""
+        self._grid.addWidget(label(value_in_words(setting.effective, text("unknown")), role), line, 2, _RIGHT)
+        if not setting.differs:
+            return line + 1
+        self._grid.addWidget(self._mark(), line, 3)
+        self._grid.addWidget(label(difference_in_words(setting), "dim", wrap=True), line + 1, 0, 1, 4)
+        return line + 2
+
+    def _mark(self) -> QLabel:
+        made = QLabel()
+        side = self.fontMetrics().height()
+        made.setPixmap(pixmap("warning", self._theme.tokens.tight, side, self.devicePixelRatioF()))
+        made.setAccessibleName(text("differs"))
+        return made
+
+
+def _spoken(setting: Setting) -> str:
+    said = text(
+        "{name}: requested {requested}, effective {effective}",
+        name=setting_name(setting.name),
+        requested=value_in_words(setting.requested, text("auto")),
+        effective=value_in_words(setting.effective, text("unknown")),
+    )
+    return f"{said} {difference_in_words(setting)}".strip()
+
+
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
