@@ -25,6 +25,10 @@ class Explanation:
 
 
 WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
+    "chat.fault": (
+        mark("Something in Weighbridge failed while this answer was being written ({reason})."),
+        mark("What had come is kept. Regenerate to have it written anew."),
+    ),
     "chat.interrupted": (
         mark("The program ended while this answer was being written."),
         mark("What had come is kept. Regenerate to have it written anew."),
