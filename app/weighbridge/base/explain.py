@@ -133,6 +133,34 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("This file has GGUF version {version}; versions 2 and 3 can be read."),
         mark("Get a newer conversion of the model, or a newer Weighbridge."),
     ),
+    "library.skipped": (
+        mark("{path} was passed over ({reason})."),
+        mark("Check that you may read it, or move models nearer to the top of the folder."),
+    ),
+    "model.ambiguous": (
+        mark("More than one model is meant by {name}: {served}."),
+        mark("Use one of these names."),
+    ),
+    "model.echo": (
+        mark("An .echo file must hold a JSON object of up to 64 KiB."),
+        mark("Mend the file, or remove it."),
+    ),
+    "model.none": (
+        mark("There is no model {name} here; the library is empty."),
+        mark("Put a model into the models folder, or get the starter model."),
+    ),
+    "model.part_missing": (
+        mark("The model has {count} parts and {here} are here; missing: {missing}."),
+        mark("Download the missing parts into the same folder."),
+    ),
+    "model.part_renamed": (
+        mark("This file is part {number} of {count} of a model, but its name does not say so."),
+        mark("Give the parts their names back (NAME-00001-of-{count:05}.gguf)."),
+    ),
+    "model.unknown": (
+        mark("There is no model {name} here. There is: {served}."),
+        mark("Use one of these names, or put the model into the models folder."),
+    ),
     "settings.bad_value": (
         mark("The setting {name} is {value}, which it can not be; {default} is used instead."),
         mark("Choose it anew in the window, or mend it in the settings file."),
@@ -167,6 +195,11 @@ def _fill(source: str, values: Mapping[str, object]) -> str:
     if not source:
         return ""
     try:
-        return text(source).format(**values)
+        return text(source).format(**{name: _shown(value) for name, value in values.items()})
     except (KeyError, IndexError):
         return text(source)
+
+
+def _shown(value: object) -> object:
+    """Lists as a person reads them."""
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value

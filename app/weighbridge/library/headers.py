@@ -1,0 +1,39 @@
+"""Headers already read, so that a second listing costs nothing for files that did not change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from weighbridge.base.errors import BadFile
+from weighbridge.formats.gguf import read_header
+from weighbridge.formats.model import ModelInfo, model_info
+from weighbridge.formats.source import FileSource
+from weighbridge.library.files import Found
+
+
+class Headers:
+    """Brief reads of GGUF headers, remembered by path, size and time of change."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[int, int, ModelInfo | BadFile]] = {}
+
+    def of(self, file: Found) -> ModelInfo | BadFile:
+        """What the header of `file` says, or why it could not be read."""
+        known = self._known.get(file.path)
+        if known is not None and known[:2] == (file.size_bytes, file.modified_ns):
+            return known[2]
+        answer = _read(file.path)
+        self._known[file.path] = (file.size_bytes, file.modified_ns, answer)
+        return answer
+
+    def keep_only(self, paths: set[Path]) -> None:
+        """Forget the files that are gone."""
+        self._known = {path: known for path, known in self._known.items() if path in paths}
+
+
+def _read(path: Path) -> ModelInfo | BadFile:
+    try:
+        with FileSource(path) as source:
+            return model_info(read_header(source), path.stem)
+    except BadFile as error:
+        return error
