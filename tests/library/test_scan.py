@@ -1,0 +1,132 @@
+import os
+
+import pytest
+from tests.formats.made_gguf import LLAMA, gguf
+
+from weighbridge.base.errors import Cancelled
+from weighbridge.base.task import Task
+from weighbridge.library.files import MAX_DEPTH, find_files
+from weighbridge.library.scan import scan
+
+CONTENT = gguf(LLAMA)
+
+
+def put(folder, *names, content=CONTENT):
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def ids(folder):
+    return [model.id for model in scan([folder], Task())]
+
+
+def test_models_are_found_at_any_depth(tmp_path):
+    put(tmp_path, "a.gguf", "x/b.gguf", "1/2/3/4/5/c.GGUF")
+    assert ids(tmp_path) == ["a", "b", "c"]
+
+
+def test_a_row_holds_what_the_header_says(tmp_path):
+    put(tmp_path, "owner/repo/tiny.Q8_0.gguf")
+    (model,) = scan([tmp_path], Task())
+    assert (model.id, model.title, model.format, model.quant) == ("tiny.Q8_0", "tiny.Q8_0", "gguf", "Q8_0")
+    assert model.path == tmp_path / "owner/repo/tiny.Q8_0.gguf"
+    assert model.parts == (model.path,)
+    assert model.size_bytes == len(CONTENT)
+    assert model.info.context_length == 8192
+    assert model.problem is None
+
+
+def test_a_damaged_file_is_a_row_and_the_others_still_list(tmp_path):
+    put(tmp_path, "bad.Q4_0.gguf", content=b"<!doctype html>")
+    put(tmp_path, "good.gguf")
+    bad, good = scan([tmp_path], Task())
+    assert (bad.id, bad.problem.code, bad.info, bad.quant) == ("bad.Q4_0", "file.web_page", None, "Q4_0")
+    assert good.problem is None
+
+
+def test_a_set_is_one_model_with_the_size_of_all_parts(tmp_path):
+    put(tmp_path, *(f"m-Q4_K_M-{number:05}-of-00003.gguf" for number in (1, 2, 3)))
+    (model,) = scan([tmp_path], Task())
+    assert (model.id, model.quant, model.size_bytes) == ("m-Q4_K_M", "Q4_K_M", 3 * len(CONTENT))
+    assert [part.name[-18:] for part in model.parts] == [f"{n:05}-of-00003.gguf"[-18:] for n in (1, 2, 3)]
+    assert model.path.name == "m-Q4_K_M-00001-of-00003.gguf"
+    assert model.problem is None
+
+
+def test_the_missing_part_of_a_set_is_named(tmp_path):
+    put(tmp_path, "m-00001-of-00003.gguf", "m-00003-of-00003.gguf")
+    (model,) = scan([tmp_path], Task())
+    assert model.problem.code == "model.part_missing"
+    assert model.problem.values == {"missing": "m-00002-of-00003.gguf", "here": 2, "count": 3}
+    assert model.size_bytes == 2 * len(CONTENT)
+
+
+def test_a_part_that_lost_its_name_is_told(tmp_path):
+    put(tmp_path, "m.gguf", content=gguf({"split.no": 1, "split.count": 3}))
+    (model,) = scan([tmp_path], Task())
+    assert (model.problem.code, model.problem.values) == ("model.part_renamed", {"number": 2, "count": 3})
+
+
+def test_partial_downloads_and_hidden_files_are_passed_over(tmp_path):
+    put(tmp_path, "a.gguf.part", "incomplete-b.gguf", ".c.gguf", ".cache/d.gguf", "e.txt")
+    assert ids(tmp_path) == []
+
+
+def test_files_that_only_help_a_model_are_no_models(tmp_path):
+    put(tmp_path, "mmproj-F16.gguf", content=gguf({"general.architecture": "clip"}))
+    put(tmp_path, "vision.gguf", content=gguf({"general.type": "mmproj", "general.architecture": "clip"}))
+    put(tmp_path, "imatrix_x.gguf", content=gguf({"general.type": "imatrix"}))
+    put(tmp_path, "mmproj-damaged.gguf", content=b"GGUF")
+    put(tmp_path, "llama-imatrix-Q4_K_M.gguf")
+    assert ids(tmp_path) == ["llama-imatrix-Q4_K_M"]
+
+
+def test_loops_and_second_ways_to_a_file_count_once(tmp_path):
+    put(tmp_path, "a/m.gguf")
+    (tmp_path / "a/loop").symlink_to(tmp_path)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/again.gguf").symlink_to(tmp_path / "a/m.gguf")
+    (tmp_path / "b/hard.gguf").hardlink_to(tmp_path / "a/m.gguf")
+    assert [model.id for model in scan([tmp_path, tmp_path / "a"], Task())] == ["m"]
+
+
+def test_what_is_skipped_is_told(tmp_path):
+    put(tmp_path, "a.gguf")
+    (tmp_path / "gone.gguf").symlink_to(tmp_path / "nowhere")
+    put(tmp_path, "/".join(["d"] * (MAX_DEPTH + 1)) + "/deep.gguf")
+    search = find_files([tmp_path, tmp_path / "missing"], Task())
+    assert [file.path.name for file in search.files] == ["a.gguf"]
+    assert [error.code for error in search.skipped] == ["library.skipped"] * 2
+
+
+def test_a_pipe_is_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe.gguf")
+    assert ids(tmp_path) == []
+
+
+def test_names_that_clash_get_their_folders(tmp_path):
+    put(tmp_path, "ann/one/m.gguf", "ben/two/M.gguf", "other.gguf")
+    assert ids(tmp_path) == ["ann/one/m", "ben/two/M", "other"]
+
+
+def test_names_that_clash_to_the_end_get_their_path(tmp_path):
+    put(tmp_path, "x/o/r/m.gguf", "y/o/r/m.gguf")
+    root = tmp_path.as_posix()
+    assert ids(tmp_path) == [f"{root}/x/o/r/m", f"{root}/y/o/r/m"]
+
+
+def test_an_echo_model_is_a_json_object(tmp_path):
+    put(tmp_path, "good.echo", content=b'{"speed": 50}')
+    put(tmp_path, "bad.echo", content=b"[1]")
+    put(tmp_path, "worse.echo", content=b"[" * 50_000)
+    rows = {model.id: (model.format, model.problem and model.problem.code) for model in scan([tmp_path], Task())}
+    assert rows == {"good": ("echo", None), "bad": ("echo", "model.echo"), "worse": ("echo", "model.echo")}
+
+
+def test_a_scan_can_be_cancelled(tmp_path):
+    task = Task()
+    task.cancel()
+    with pytest.raises(Cancelled):
+        scan([tmp_path], task)
