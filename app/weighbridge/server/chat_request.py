@@ -1,0 +1,127 @@
+"""What a chat request asks for, checked and put into the form that every engine understands. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from weighbridge.base.errors import Refused
+from weighbridge.server.relay import Asked
+
+ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+_MOST_TOKENS = 2**31 - 1
+_OPTIONS = ("stream", "timings_per_token", "return_progress")
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """A checked request. `model` is None where the caller named none; `fields` is the rest of the body, to be
+    forwarded.
+    """
+
+    model: str | None
+    streamed: bool
+    asked: Asked
+    fields: Mapping[str, Any]
+
+    def body_for(self, alias: str, context: int | None) -> dict[str, Any]:
+        """The body for an engine that knows its model as `alias`, asking for no more tokens than its context holds."""
+        body = {**self.fields, "model": alias}
+        if body.get("max_tokens", -1) > 0:
+            body["max_tokens"] = min(body["max_tokens"], context or _MOST_TOKENS)
+        return body
+
+
+def chat_request(body: Mapping[str, Any]) -> ChatRequest:
+    """`body`, checked. Raises Refused with a "request." or "message." code and the `field` at fault."""
+    model = body.get("model")
+    if model is not None and not isinstance(model, str):
+        raise Refused("request.not_text", field="model")
+    streamed, timings, progress = (_flag(body, name) for name in _OPTIONS)
+    fields = {name: value for name, value in body.items() if name not in ("max_tokens", "max_completion_tokens")}
+    limit = max_tokens(body)
+    if limit is not None:
+        fields["max_tokens"] = limit
+    fields["messages"] = messages(body.get("messages"))
+    return ChatRequest(
+        model=model,
+        streamed=streamed,
+        asked=Asked(usage=_include_usage(body.get("stream_options")), timings=timings, progress=progress),
+        fields=fields,
+    )
+
+
+def max_tokens(body: Mapping[str, Any]) -> int | None:
+    """The smaller of `max_tokens` and `max_completion_tokens`; -1 is no limit. None where neither is given."""
+    given = [_limit(body, name) for name in ("max_tokens", "max_completion_tokens") if body.get(name) is not None]
+    bounds = [limit for limit in given if limit > 0]
+    return min(bounds) if bounds else (given[0] if given else None)
+
+
+def messages(value: object) -> list[dict[str, Any]]:
+    """The messages with known roles and text contents, in order."""
+    if not isinstance(value, list) or not value:
+        raise Refused("request.no_messages", field="messages")
+    return [_message(message, f"messages[{number}]") for number, message in enumerate(value)]
+
+
+def _message(value: object, field: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Refused("request.not_object", field=field)
+    role = value.get("role")
+    if role not in ROLES:
+        raise Refused("message.role", field=f"{field}.role", role=_shown(role), known=", ".join(ROLES))
+    made = {**value, "content": _content(value.get("content"), f"{field}.content")}
+    # Templates know "system"; "developer" is its newer name.
+    return {**made, "role": "system"} if role == "developer" else made
+
+
+def _content(value: object, field: str) -> str:
+    """The text of a content: parts joined in order, for not every template knows parts. None is empty."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        raise Refused("message.content", field=field)
+    return "".join(_part(part, f"{field}[{number}]") for number, part in enumerate(value))
+
+
+def _part(value: object, field: str) -> str:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        raise Refused("message.content", field=field)
+    if value["type"] not in ("text", "input_text", "output_text"):
+        raise Refused("message.part", field=field, part=_shown(value["type"]))
+    if not isinstance(value.get("text"), str):
+        raise Refused("message.content", field=field)
+    return str(value["text"])
+
+
+def _limit(body: Mapping[str, Any], name: str) -> int:
+    value = body[name]
+    if isinstance(value, bool) or not isinstance(value, int) or value == 0 or value < -1:
+        raise Refused("request.token_limit", field=name, value=_shown(value))
+    return value
+
+
+def _flag(body: Mapping[str, Any], name: str) -> bool:
+    value = body.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise Refused("request.not_flag", field=name)
+    return bool(value)
+
+
+def _include_usage(options: object) -> bool:
+    if options is None:
+        return False
+    if not isinstance(options, dict):
+        raise Refused("request.not_object", field="stream_options")
+    return _flag(options, "include_usage")
+
+
+def _shown(value: object) -> str:
+    """A value of the request in few words, for a message."""
+    return str(value)[:60]

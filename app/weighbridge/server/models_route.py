@@ -1,0 +1,75 @@
+"""GET /v1/models: what the port serves; and which model a request means."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from weighbridge.base.errors import NotFound
+from weighbridge.library.model import Model
+from weighbridge.running.state import Running, State
+from weighbridge.server.ports import Leases, Models
+
+
+def model_for(name: str | None, library: Models, supervisor: Leases) -> Model:
+    """The model that a request means: the one it names, else the one that is loaded, else the only one there is.
+
+    A name is looked up in the library and nowhere else: it is never a path, and nothing is ever fetched.
+    """
+    if name is None:
+        name = current(supervisor.running())
+    model = _only(served(library)) if name is None else library.resolve(name)
+    if model.problem is not None:
+        raise model.problem
+    return model
+
+
+def served(library: Models) -> list[Model]:
+    """The models that can be loaded as they are."""
+    return [model for model in library.models if model.problem is None]
+
+
+def _only(models: list[Model]) -> Model:
+    if len(models) != 1:
+        raise NotFound("model.needed" if models else "model.none", served=[model.id for model in models], field="model")
+    return models[0]
+
+
+def current(running: tuple[Running, ...]) -> str | None:
+    """The id of the model that is loaded: ready before loading, the latest first."""
+    for state in (State.READY, State.LOADING):
+        found = [engine for engine in running if engine.state is state]
+        if found:
+            return max(found, key=lambda engine: engine.since_s).model_id
+    return None
+
+
+class ModelsRoute:
+    """The list, and one entry of it."""
+
+    def __init__(self, library: Models) -> None:
+        self._library = library
+
+    async def listing(self, request: Request) -> Response:
+        """All models of the library, loaded or not."""
+        del request
+        return _json({"object": "list", "data": [_entry(model) for model in served(self._library)]})
+
+    async def one(self, request: Request) -> Response:
+        """One of them, by id or alias. Raises NotFound("model.unknown")."""
+        return _json(_entry(self._library.resolve(request.path_params["name"])))
+
+
+def _entry(model: Model) -> dict[str, Any]:
+    entry: dict[str, Any] = {"id": model.id, "object": "model", "owned_by": "weighbridge", "format": model.format}
+    with contextlib.suppress(OSError):  # gone since the last scan: then its age is unknown
+        entry["created"] = int(model.path.stat().st_mtime)
+    return entry
+
+
+def _json(value: dict[str, Any]) -> Response:
+    return Response(json.dumps(value), media_type="application/json", headers={"X-Content-Type-Options": "nosniff"})
