@@ -1,0 +1,159 @@
+"""One message as Markdown: prose and code below each other, made while the text arrives."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from weighbridge.ui.background import Background
+from weighbridge.ui.markdown.code import CodeView
+from weighbridge.ui.markdown.prose import ProseView
+from weighbridge.ui.markdown.render import Style
+from weighbridge.ui.markdown.segments import Code, CodeClosed, CodeOpened, Part, Prose, Segmenter
+from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.widgets.parts import fixed_font
+
+SLICE = 32_000
+"""Characters that are taken in at once: longer texts come in slices, so that the window stays alive."""
+REST = 8
+"""The open end is rendered again after this many times what its last rendering took."""
+
+
+class MarkdownView(QWidget):
+    """Shows raw Markdown that may still be growing. The raw text is what counts; this is a view of it."""
+
+    link_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, background: Background, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._theme = theme
+        self._background = background
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(2 * STEP)
+        self._slices = QTimer(self, interval=0)
+        self._slices.timeout.connect(self._take_slice)
+        self._raw = ""
+        self._whole = False
+        self._begin()
+        theme.changed.connect(self._again)
+
+    @property
+    def raw(self) -> str:
+        """The text as it came."""
+        return self._raw
+
+    def show_text(self, raw: str, *, whole: bool = True) -> None:
+        """Show `raw` in place of what was shown; more may follow where it is not `whole`."""
+        self._raw, self._whole = raw, whole
+        self._begin()
+        self._waiting = raw
+        self._take_slice()
+        if self._waiting:
+            self._slices.start()
+
+    def append(self, more: str) -> None:
+        """More text, or none. Called 30 times a second while the message grows: the open end is drawn again then."""
+        self._raw += more
+        if self._waiting:
+            self._waiting += more
+        else:
+            self._write(self._segmenter.feed(more))
+
+    def finish(self) -> None:
+        """The message is whole."""
+        if not self._whole:
+            self._whole = True
+            if not self._waiting:
+                self._write(self._segmenter.finish())
+
+    def discard(self) -> None:
+        """Stop all work: the view goes away."""
+        self._slices.stop()
+        for code in self.findChildren(CodeView):
+            code.discard()
+
+    def _begin(self) -> None:
+        self.discard()
+        while (item := self._column.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self._segmenter = Segmenter()
+        self._prose: ProseView | None = None
+        self._code: CodeView | None = None
+        self._shown_end = ""
+        self._not_before_s = 0.0
+        self._waiting = ""
+
+    def _again(self) -> None:
+        self.show_text(self._raw, whole=self._whole)
+
+    def _take_slice(self) -> None:
+        piece, self._waiting = self._waiting[:SLICE], self._waiting[SLICE:]
+        parts = self._segmenter.feed(piece)
+        if not self._waiting:
+            self._slices.stop()
+            parts += self._segmenter.finish() if self._whole else []
+        self._write(parts)
+
+    def _write(self, parts: list[Part]) -> None:
+        """Draw closed parts, then the open end."""
+        closed: list[str] = []
+        code: list[str] = []
+        for part in parts:
+            if isinstance(part, Prose):
+                closed.append(part.text)
+            elif isinstance(part, Code):
+                code.append(part.text)
+            elif isinstance(part, CodeOpened):
+                self._write_prose(closed, "")
+                closed, self._prose = [], None
+                self._code = self._new_code(part.language)
+            elif isinstance(part, CodeClosed):
+                self._write_code(code)
+                code = []
+                self._close_code()
+        self._write_code(code)
+        self._write_end(closed)
+
+    def _write_end(self, closed: list[str]) -> None:
+        end = self._segmenter.open_prose
+        now_s = time.perf_counter()
+        if not closed and (end == self._shown_end or now_s < self._not_before_s):
+            return
+        self._write_prose(closed, end)
+        self._not_before_s = time.perf_counter() + REST * (time.perf_counter() - now_s)
+
+    def _write_prose(self, closed: list[str], end: str) -> None:
+        if self._prose is None:
+            if not closed and not end.strip():
+                return
+            self._prose = self._new_prose()
+        if closed or end != self._shown_end:
+            self._prose.write(closed, end)
+        self._shown_end = end
+
+    def _write_code(self, code: list[str]) -> None:
+        if code and self._code is not None:
+            self._code.write("".join(code))
+
+    def _close_code(self) -> None:
+        if self._code is not None:
+            self._code.close_code()
+            self._code = None
+
+    def _new_prose(self) -> ProseView:
+        made = ProseView(Style(self._theme.tokens, self.font(), fixed_font()), self)
+        made.link_wanted.connect(self.link_wanted)
+        self._column.addWidget(made)
+        self._shown_end = ""
+        return made
+
+    def _new_code(self, language: str) -> CodeView:
+        made = CodeView(language, self._theme, self._background, self)
+        self._column.addWidget(made)
+        return made
