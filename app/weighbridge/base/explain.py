@@ -25,6 +25,42 @@ class Explanation:
 
 
 WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
+    "access.host": (
+        mark("The request names the host {host}, which is not this machine's own address."),
+        mark("Use http://127.0.0.1 and the port's number."),
+    ),
+    "access.origin": (
+        mark("Web pages of {origin} may not use this port."),
+        mark("Add the origin, exactly as written here, to the allowed ones."),
+    ),
+    "body.bad_number": (
+        mark("The request holds a number that JSON does not know (NaN, Infinity) or that is too long."),
+        mark("Send plain numbers."),
+    ),
+    "body.not_json": (
+        mark("The request is not JSON; it goes wrong in line {line}, column {column}."),
+        mark("Mend the body of the request."),
+    ),
+    "body.not_object": (
+        mark("The request is not a JSON object."),
+        mark("Send an object: curly braces with fields in them."),
+    ),
+    "body.not_utf8": (
+        mark("The request is not UTF-8; it goes wrong at byte {at_byte}."),
+        mark("Send the body in UTF-8."),
+    ),
+    "body.too_deep": (
+        mark("The request is nested more than {limit} levels deep."),
+        mark("Send a flatter body."),
+    ),
+    "body.too_large": (
+        mark("The request is larger than {limit_bytes} bytes."),
+        mark("Send less at a time."),
+    ),
+    "body.too_many": (
+        mark("The request holds more than {limit} values."),
+        mark("Send less at a time."),
+    ),
     "chat.fault": (
         mark("Something in Weighbridge failed while this answer was being written ({reason})."),
         mark("What had come is kept. Regenerate to have it written anew."),
@@ -41,6 +77,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("That conversation or message is not here any more."),
         "",
     ),
+    "context.exceeded": (
+        mark("The prompt has {prompt_tokens} tokens; the context length is {context}."),
+        mark("Shorten the prompt, or load the model with a larger context."),
+    ),
     "database.damaged": (
         mark("The database could not be read, so a new one was made."),
         mark("The old file is kept as {aside}."),
@@ -52,6 +92,72 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "database.unusable": (
         mark("The database {path} could not be opened ({reason})."),
         mark("Check the free space, who may write there, and that no other program holds the file."),
+    ),
+    "engine.answered": (
+        mark("The engine refused the request: {message}"),
+        mark("Change the request, or look at the engine's log."),
+    ),
+    "engine.bad_model_file": (
+        mark("{engine} can not read the model file: it is damaged or incomplete."),
+        mark("Verify the file or download it again. The engine's log has its own words."),
+    ),
+    "engine.cannot_start": (
+        mark("The engine's process could not be started."),
+        mark("Its log says why; a security program or a full process table may stand in the way."),
+    ),
+    "engine.crashed": (
+        mark("{engine} crashed ({signal})."),
+        mark(
+            "The last lines of its log are kept below. A smaller context length or fewer threads may avoid it; the same load will most likely crash again."
+        ),
+    ),
+    "engine.ended": (
+        mark("{engine} ended by itself with status {exit_code}."),
+        mark("The last lines of its log are kept below."),
+    ),
+    "engine.file_changed": (
+        mark("{engine} ended because the model file changed while it was in use ({signal})."),
+        mark("Load the model again."),
+    ),
+    "engine.illegal_instruction": (
+        mark("{engine} used an instruction that this processor does not have ({signal})."),
+        mark("This build needs a newer processor; use another engine build."),
+    ),
+    "engine.killed": (
+        mark("{engine} was ended by the system ({signal}), most often because memory ran out."),
+        mark("Choose a smaller context length, a smaller quantisation, or close other programs."),
+    ),
+    "engine.no_model_file": (
+        mark("The model file is not there any more."),
+        mark("Scan the library again."),
+    ),
+    "engine.none_for_format": (
+        mark("No engine here runs {format} files ({model})."),
+        mark("Get the model in another format, GGUF for example."),
+    ),
+    "engine.not_installed": (
+        mark("{engine} is not installed."),
+        mark("Install it: {install}"),
+    ),
+    "engine.out_of_memory": (
+        mark("{engine} could not get the memory it needs."),
+        mark("Choose a smaller context length, a smaller quantisation, or close other programs. Its own words: {line}"),
+    ),
+    "engine.port_taken": (
+        mark("Another program took the port that {engine} was to use."),
+        mark("Load the model again."),
+    ),
+    "engine.silent": (
+        mark("The engine closed the connection before its answer was whole ({reason})."),
+        mark("Look at the engine's log, then try again."),
+    ),
+    "engine.stopped": (
+        mark("{model} was stopped."),
+        "",
+    ),
+    "engine.unknown_architecture": (
+        mark("{engine} does not know the architecture {architecture}."),
+        mark("A newer build of the engine may know it."),
     ),
     "file.empty": (
         mark("The file is empty."),
@@ -133,9 +239,29 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("This file has GGUF version {version}; versions 2 and 3 can be read."),
         mark("Get a newer conversion of the model, or a newer Weighbridge."),
     ),
+    "internal": (
+        mark("Something in Weighbridge failed ({kind})."),
+        mark("Its log has the details."),
+    ),
+    "library.empty": (
+        mark("The library is empty."),
+        mark("Put a model into the models folder, or get the starter model."),
+    ),
     "library.skipped": (
         mark("{path} was passed over ({reason})."),
         mark("Check that you may read it, or move models nearer to the top of the folder."),
+    ),
+    "message.content": (
+        mark("{field} is neither text nor a list of parts with text."),
+        mark('Send a string, or parts of the kind {{"type": "text", "text": "..."}}.'),
+    ),
+    "message.part": (
+        mark("{field} is of the kind {part}; the model {model} reads text alone."),
+        mark("Leave this part out, or choose a model that can read it."),
+    ),
+    "message.role": (
+        mark("{field} is {role}, which is no role."),
+        mark("Use one of these: {known}."),
     ),
     "model.ambiguous": (
         mark("More than one model is meant by {name}: {served}."),
@@ -144,6 +270,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "model.echo": (
         mark("An .echo file must hold a JSON object of up to 64 KiB."),
         mark("Mend the file, or remove it."),
+    ),
+    "model.needed": (
+        mark("The request names no model and none is loaded. There is: {served}."),
+        mark('Name one of these in the field "model".'),
     ),
     "model.none": (
         mark("There is no model {name} here; the library is empty."),
@@ -161,6 +291,70 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("There is no model {name} here. There is: {served}."),
         mark("Use one of these names, or put the model into the models folder."),
     ),
+    "port.bad": (
+        mark("There is no port {port}."),
+        mark("Choose a number from 1 to 65535, or 0 for any free port."),
+    ),
+    "port.host": (
+        mark("The port opens on this machine alone; {host} is not an address of that kind."),
+        mark("Use 127.0.0.1."),
+    ),
+    "port.not_allowed": (
+        mark("Port {port} needs rights that this program does not have."),
+        mark("Choose a port from 1024 up."),
+    ),
+    "port.stopping": (
+        mark("The port is being closed."),
+        mark("Open it again, then send the request anew."),
+    ),
+    "port.taken": (
+        mark("Port {port} is in use by {by}."),
+        mark("End that program, or choose another port."),
+    ),
+    "port.taken_unknown": (
+        mark("Port {port} is in use by another program."),
+        mark("End that program, or choose another port."),
+    ),
+    "queue.full": (
+        mark("{waiting} requests are waiting already, which is the limit."),
+        mark("Try again in a while."),
+    ),
+    "request.no_messages": (
+        mark("{field} is not a list with at least one message."),
+        mark("Send the conversation as a list of messages."),
+    ),
+    "request.not_flag": (
+        mark("{field} is neither true nor false."),
+        mark("Send true or false, or leave it out."),
+    ),
+    "request.not_object": (
+        mark("{field} is not an object."),
+        mark("Send an object: curly braces with fields in them."),
+    ),
+    "request.not_text": (
+        mark("{field} is not text."),
+        mark("Send a string, or leave it out."),
+    ),
+    "request.token_limit": (
+        mark("{field} is {value}; it can be a whole number from 1 up, or -1 for no limit."),
+        mark("Send such a number, or leave it out."),
+    ),
+    "route.method": (
+        mark("{path} does not answer {method}."),
+        mark("The answer's Allow header names what it does."),
+    ),
+    "route.unknown": (
+        mark("There is nothing at {path}."),
+        mark("The port has /v1/models, /v1/chat/completions and /health."),
+    ),
+    "setting.changed_by_engine": (
+        mark("The engine uses another value than was asked for."),
+        "",
+    ),
+    "setting.padded": (
+        mark("llama.cpp rounds the context length up to a multiple of 256."),
+        "",
+    ),
     "settings.bad_value": (
         mark("The setting {name} is {value}, which it can not be; {default} is used instead."),
         mark("Choose it anew in the window, or mend it in the settings file."),
@@ -176,6 +370,18 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "settings.unwritable": (
         mark("The settings could not be saved in {path} ({reason}). They hold until the program ends."),
         mark("Check the free space and who may write there."),
+    ),
+    "stream.interrupted": (
+        mark("The answer broke off before its end."),
+        mark("What had come is kept. Ask again, or look at the engine's log."),
+    ),
+    "stream.malformed": (
+        mark("The engine sent something that is no part of an answer."),
+        mark("Look at the engine's log, then try again."),
+    ),
+    "stream.too_long": (
+        mark("The engine sent more at a time than any answer holds."),
+        mark("Look at the engine's log, then try again."),
     ),
 }
 

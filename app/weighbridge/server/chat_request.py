@@ -16,11 +16,8 @@ _OPTIONS = ("stream", "timings_per_token", "return_progress")
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """A checked request. `model` is None where the caller named none; `fields` is the rest of the body, to be
-    forwarded.
-    """
+    """A checked request; `fields` is what of the body goes on to the engine."""
 
-    model: str | None
     streamed: bool
     asked: Asked
     fields: Mapping[str, Any]
@@ -33,19 +30,23 @@ class ChatRequest:
         return body
 
 
-def chat_request(body: Mapping[str, Any]) -> ChatRequest:
-    """`body`, checked. Raises Refused with a "request." or "message." code and the `field` at fault."""
-    model = body.get("model")
-    if model is not None and not isinstance(model, str):
+def model_name(body: Mapping[str, Any]) -> str | None:
+    """The model that `body` names, if any."""
+    name = body.get("model")
+    if name is not None and not isinstance(name, str):
         raise Refused("request.not_text", field="model")
+    return name
+
+
+def chat_request(body: Mapping[str, Any], model_id: str) -> ChatRequest:
+    """`body`, checked, for a model that reads text. Raises Refused with a "request." or "message." code and `field`."""
     streamed, timings, progress = (_flag(body, name) for name in _OPTIONS)
     fields = {name: value for name, value in body.items() if name not in ("max_tokens", "max_completion_tokens")}
     limit = max_tokens(body)
     if limit is not None:
         fields["max_tokens"] = limit
-    fields["messages"] = messages(body.get("messages"))
+    fields["messages"] = messages(body.get("messages"), model_id)
     return ChatRequest(
-        model=model,
         streamed=streamed,
         asked=Asked(usage=_include_usage(body.get("stream_options")), timings=timings, progress=progress),
         fields=fields,
@@ -59,25 +60,25 @@ def max_tokens(body: Mapping[str, Any]) -> int | None:
     return min(bounds) if bounds else (given[0] if given else None)
 
 
-def messages(value: object) -> list[dict[str, Any]]:
+def messages(value: object, model_id: str) -> list[dict[str, Any]]:
     """The messages with known roles and text contents, in order."""
     if not isinstance(value, list) or not value:
         raise Refused("request.no_messages", field="messages")
-    return [_message(message, f"messages[{number}]") for number, message in enumerate(value)]
+    return [_message(message, f"messages[{number}]", model_id) for number, message in enumerate(value)]
 
 
-def _message(value: object, field: str) -> dict[str, Any]:
+def _message(value: object, field: str, model_id: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Refused("request.not_object", field=field)
     role = value.get("role")
     if role not in ROLES:
         raise Refused("message.role", field=f"{field}.role", role=_shown(role), known=", ".join(ROLES))
-    made = {**value, "content": _content(value.get("content"), f"{field}.content")}
+    made = {**value, "content": _content(value.get("content"), f"{field}.content", model_id)}
     # Templates know "system"; "developer" is its newer name.
     return {**made, "role": "system"} if role == "developer" else made
 
 
-def _content(value: object, field: str) -> str:
+def _content(value: object, field: str, model_id: str) -> str:
     """The text of a content: parts joined in order, for not every template knows parts. None is empty."""
     if value is None:
         return ""
@@ -85,16 +86,16 @@ def _content(value: object, field: str) -> str:
         return value
     if not isinstance(value, list):
         raise Refused("message.content", field=field)
-    return "".join(_part(part, f"{field}[{number}]") for number, part in enumerate(value))
+    return "".join(_part(part, f"{field}[{number}]", model_id) for number, part in enumerate(value))
 
 
-def _part(value: object, field: str) -> str:
+def _part(value: object, field: str, model_id: str) -> str:
     if isinstance(value, str):
         return value
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         raise Refused("message.content", field=field)
     if value["type"] not in ("text", "input_text", "output_text"):
-        raise Refused("message.part", field=field, part=_shown(value["type"]))
+        raise Refused("message.part", field=field, part=_shown(value["type"]), model=model_id)
     if not isinstance(value.get("text"), str):
         raise Refused("message.content", field=field)
     return str(value["text"])

@@ -16,7 +16,7 @@ from weighbridge.chat.failure import failure
 from weighbridge.library.model import Model
 from weighbridge.running.lease import Lease
 from weighbridge.server.bodies import as_json, json_object, read_body
-from weighbridge.server.chat_request import ChatRequest, chat_request
+from weighbridge.server.chat_request import ChatRequest, chat_request, model_name
 from weighbridge.server.hangup import HungUp, while_connected
 from weighbridge.server.models_route import model_for
 from weighbridge.server.ports import Leases, Models
@@ -45,10 +45,10 @@ class ChatRoute:
         note = note_of(scope)
         exchange: _Exchange | None = None
         try:
-            request = chat_request(json_object(await read_body(scope, receive)))
-            model = model_for(request.model, self._library, self._supervisor)
+            body = json_object(await read_body(scope, receive))
+            model = model_for(model_name(body), self._library, self._supervisor)
             note.model = model.id
-            exchange = _Exchange(request, model, send, note)
+            exchange = _Exchange(chat_request(body, model.id), model, send, note)
             await while_connected(receive, exchange.run(self._supervisor))
             await exchange.close()
         except HungUp as gone:

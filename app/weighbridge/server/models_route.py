@@ -34,8 +34,10 @@ def served(library: Models) -> list[Model]:
 
 
 def _only(models: list[Model]) -> Model:
-    if len(models) != 1:
-        raise NotFound("model.needed" if models else "model.none", served=[model.id for model in models], field="model")
+    if not models:
+        raise NotFound("library.empty", field="model")
+    if len(models) > 1:
+        raise NotFound("model.needed", served=[model.id for model in models], field="model")
     return models[0]
 
 

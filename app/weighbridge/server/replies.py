@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from starlette.types import Send
 
 from weighbridge.base.errors import EngineFailed, NotFound, Refused, Unreachable, WeighbridgeError
-from weighbridge.base.explain import explain_code
+from weighbridge.base.explain import explain
 
 MAX_MESSAGE_BYTES = 900
 """An error never repeats a request: with its escapes the whole answer stays under 2 kB."""
@@ -48,7 +48,7 @@ def error_body(error: WeighbridgeError, status: int) -> bytes:
     """`error` in OpenAI's shape, under 2 kB. `param` is the field of the request that is at fault, where one is."""
     field = error.values.get("field")
     shown = {
-        "message": _short(_words(error), MAX_MESSAGE_BYTES),
+        "message": _short(str(explain(error)), MAX_MESSAGE_BYTES),
         "type": "invalid_request_error" if status < 500 else "server_error",
         "code": _OPENAI_CODES.get(error.code, error.code),
         "param": _short(field, 100) if isinstance(field, str) else None,
@@ -76,14 +76,6 @@ async def send_plain(send: Send, status: int, headers: Mapping[str, str], body: 
     raw = [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in every.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body})
-
-
-def _words(error: WeighbridgeError) -> str:
-    listed = {
-        name: ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
-        for name, value in error.values.items()
-    }
-    return str(explain_code(error.code, listed))
 
 
 def _short(words: str, limit_bytes: int) -> str:
