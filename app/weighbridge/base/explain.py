@@ -239,6 +239,14 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("This file has GGUF version {version}; versions 2 and 3 can be read."),
         mark("Get a newer conversion of the model, or a newer Weighbridge."),
     ),
+    "hardware.probe_failed": (
+        mark("Looking at the {what} failed ({reason})."),
+        mark("The rest of the machine is shown; look again later."),
+    ),
+    "hardware.probe_slow": (
+        mark("Looking at the {what} took longer than {limit_s} seconds."),
+        mark("The rest of the machine is shown; look again later."),
+    ),
     "internal": (
         mark("Something in Weighbridge failed ({kind})."),
         mark("Its log has the details."),
@@ -290,6 +298,46 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "model.unknown": (
         mark("There is no model {name} here. There is: {served}."),
         mark("Use one of these names, or put the model into the models folder."),
+    ),
+    "nvidia.card_lost": (
+        mark("NVIDIA card {index} does not answer ({reason})."),
+        mark("Restart the machine; if it comes back, check the card's power and seat."),
+    ),
+    "nvidia.driver_mismatch": (
+        mark("The NVIDIA driver was updated, and the running kernel still has the old one ({reason})."),
+        mark("Restart the machine; nothing needs to be installed."),
+    ),
+    "nvidia.driver_not_loaded": (
+        mark("The NVIDIA driver is installed but not loaded ({reason})."),
+        mark("Restart the machine; if that does not help, install the driver anew."),
+    ),
+    "nvidia.hangs": (
+        mark("The NVIDIA driver did not answer within {limit_s} seconds."),
+        mark("Its cards are not used. Restart the machine."),
+    ),
+    "nvidia.library_missing": (
+        mark("No NVIDIA driver was found, so models run on the processor."),
+        mark("If this machine has an NVIDIA card, install its driver."),
+    ),
+    "nvidia.no_answer": (
+        mark("The card does not tell its {what} ({reason})."),
+        mark("It is shown as unknown."),
+    ),
+    "nvidia.no_card": (
+        mark("The NVIDIA driver {driver} runs, but sees no card."),
+        mark("Check that the card is plugged in, and passed on to this container or virtual machine."),
+    ),
+    "nvidia.no_permission": (
+        mark("This user may not ask the NVIDIA driver ({reason})."),
+        mark("Give the user access to the card's devices (/dev/nvidia*)."),
+    ),
+    "nvidia.no_start": (
+        mark("The NVIDIA driver could not be asked ({reason})."),
+        mark("Its cards are not used. Restart the machine; if that does not help, install the driver anew."),
+    ),
+    "nvidia.probe_failed": (
+        mark("Looking for NVIDIA cards failed ({reason})."),
+        mark("The rest of the machine is shown; look again later."),
     ),
     "port.bad": (
         mark("There is no port {port}."),

@@ -1,0 +1,1 @@
+"""What this machine has: processor, memory, graphics cards. A probe that fails is a cause to tell, never an error."""
