@@ -165,8 +165,10 @@ def test_a_refusal_carries_the_engines_words(client, engine, body, message):
 
 
 def test_a_prompt_that_is_too_long_says_both_numbers(client, engine):
-    error = {"code": 400, "type": "exceed_context_size_error", "message": "too long", "n_prompt_tokens": 600, "n_ctx":
-    512} engine.use(lambda line: line.whole({"error": error}, 400)) with pytest.raises(Refused) as caught:
+    numbers = {"n_prompt_tokens": 600, "n_ctx": 512}
+    error = {"code": 400, "type": "exceed_context_size_error", "message": "too long", **numbers}
+    engine.use(lambda line: line.whole({"error": error}, 400))
+    with pytest.raises(Refused) as caught:
         ask(client, engine)
     assert (caught.value.code, caught.value.values) == ("context.exceeded", {"prompt_tokens": 600, "context": 512})
 
