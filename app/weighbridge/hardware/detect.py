@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import threading
+import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -42,12 +43,13 @@ class _Probe(Generic[T]):
         self.fault: Cause | None = None
         self._what = what
         self._answer = missing
+        self._until = time.monotonic() + PATIENCE_S
         self._thread = threading.Thread(target=self._run, args=(ask,), name=f"probe {what}", daemon=True)
         self._thread.start()
 
     def answer(self) -> T:
-        """The answer, waited for."""
-        self._thread.join(PATIENCE_S)
+        """The answer, waited for until the question's time is over."""
+        self._thread.join(max(0.0, self._until - time.monotonic()))
         if self._thread.is_alive():
             self.fault = Cause("hardware.probe_slow", {"what": self._what, "limit_s": int(PATIENCE_S)})
         return self._answer

@@ -1,8 +1,8 @@
 """NVIDIA cards, asked of the driver's own library through `pynvml`.
 
 The library can hang with a sick driver, so the probe runs in a child (`python -m weighbridge.hardware.nvidia`, or the
-hidden command `probe nvidia` of a frozen build) that prints one line of JSON. `look` is a pure function of an `Nvml`, so
-that recorded answers try every failure. One card that fails never hides the others.
+hidden command `probe nvidia` of a frozen build) that prints one line of JSON. `look` is a pure function of an `Nvml`,
+so that recorded answers try every failure. One card that fails never hides the others.
 """
 
 from __future__ import annotations
