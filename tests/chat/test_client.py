@@ -2,8 +2,8 @@ import threading
 import time
 
 import pytest
-
 from tests.chat.standin import DONE, StandIn, chunk, event, streaming
+
 from weighbridge.base.errors import Cancelled, EngineFailed, Refused
 from weighbridge.base.task import Task
 from weighbridge.chat.client import ChatClient, Sampling, chat_body

@@ -2,9 +2,9 @@ import time
 from dataclasses import dataclass
 
 import pytest
-
 from tests.chat.standin import StandIn
 from tests.server.fakes import Engines, Shelf, model, send
+
 from weighbridge.server.gateway import gateway
 from weighbridge.server.requests import RequestRecords
 from weighbridge.server.serving import Port

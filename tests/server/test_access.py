@@ -2,9 +2,9 @@ import json
 import time
 
 import pytest
-
 from tests.server.conftest import ORIGIN
 from tests.server.fakes import chat, connect, read_reply, request
+
 from weighbridge.server.access import host_allowed, origin_allowed
 
 OWN = [

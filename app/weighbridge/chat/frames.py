@@ -14,30 +14,31 @@ _END_OF_FRAME = re.compile(rb"\n\r?\n")
 _END_OF_LINE = re.compile(rb"\r?\n")
 
 
-class FrameTooLong(Exception):  # noqa: N818 - told to the reader as a StreamFault
-    """A frame longer than the limit."""
-
-
 class Frames:
-    """Cuts a stream of bytes, fed in pieces of any size, into frames that end in a blank line."""
+    """Cuts a stream of bytes, fed in pieces of any size, into frames that end in a blank line.
+
+    Once `too_long` is True a frame went over the limit, and no more come.
+    """
 
     def __init__(self, limit_bytes: int = MAX_FRAME_BYTES) -> None:
         self._limit_bytes = limit_bytes
         self._held = bytearray()
+        self.too_long = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The frames that `data` completes, each with its blank line. Raises FrameTooLong."""
+        """The frames that `data` completes, each with its blank line."""
+        if self.too_long:
+            return []
         held = self._held
         searched = max(0, len(held) - 2)
         held += data
         frames: list[bytes] = []
         start = 0
-        while end := _END_OF_FRAME.search(held, max(start, searched)):
+        while (end := _END_OF_FRAME.search(held, max(start, searched))) and end.end() - start <= self._limit_bytes:
             frames.append(bytes(held[start : end.end()]))
             start = end.end()
         del held[:start]
-        if len(held) > self._limit_bytes or any(len(frame) > self._limit_bytes for frame in frames):
-            raise FrameTooLong
+        self.too_long = len(held) > self._limit_bytes
         return frames
 
     def rest(self) -> bytes:

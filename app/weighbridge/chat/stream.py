@@ -20,7 +20,7 @@ from weighbridge.chat.events import (
     Timings,
     Usage,
 )
-from weighbridge.chat.frames import MAX_FRAME_BYTES, Frames, FrameTooLong, payload
+from weighbridge.chat.frames import MAX_FRAME_BYTES, Frames, payload
 from weighbridge.chat.joining import Joiner
 
 __all__ = ["Delta", "Done", "Event", "Finish", "PromptProgress", "StreamFault", "StreamParser", "Timings", "Usage"]
@@ -44,13 +44,11 @@ class StreamParser:
         """The events that `data` completes."""
         if self.ended:
             return []
-        try:
-            frames = self._frames.feed(data)
-        except FrameTooLong:
-            return self._end(StreamFault("stream.too_long"))
         events: list[Event] = []
-        for frame in frames:
+        for frame in self._frames.feed(data):
             events += self._read(frame)
+        if self._frames.too_long and not self.ended:
+            events += self._end(StreamFault("stream.too_long"))
         return events
 
     def finish(self) -> list[Event]:

@@ -14,7 +14,7 @@ from weighbridge.server.hangup import hung_up
 
 MAX_BODY_BYTES = 32 << 20
 MAX_DEPTH = 64
-MAX_TOKENS = 500_000
+MAX_TOKENS = 250_000
 """Strings, brackets, braces and commas in a body. Ten thousand messages have some 100,000."""
 
 _PATIENCE = 4

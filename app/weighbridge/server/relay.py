@@ -13,7 +13,7 @@ from typing import Any
 
 from weighbridge.base.errors import EngineFailed, WeighbridgeError
 from weighbridge.chat.events import Usage
-from weighbridge.chat.frames import Frames, FrameTooLong, frame_of, payload
+from weighbridge.chat.frames import Frames, frame_of, payload
 from weighbridge.chat.stream import error_message, timings, usage
 from weighbridge.server.replies import error_body
 
@@ -57,18 +57,14 @@ class Relay:
 
     def feed(self, data: bytes) -> bytes:
         """What `data` gives to send; may be empty."""
-        try:
-            frames = self._frames.feed(data)
-        except FrameTooLong:
-            return self.broken(EngineFailed("stream.too_long"))
-        if len(frames) == 1:
-            return self._pass(frames[0])
-        return b"".join([self._pass(frame) for frame in frames])
+        sent = b"".join([self._pass(frame) for frame in self._frames.feed(data)])
+        return sent + self.broken(EngineFailed("stream.too_long")) if self._frames.too_long else sent
 
     def end(self) -> bytes:
         """The engine has ended: what is left to send."""
+        # A last frame without its blank line is taken where it is whole, and dropped where it is cut off.
         rest = self._frames.rest().strip()
-        sent = self._pass(rest + b"\n\n") if rest else b""
+        sent = self._pass(rest + b"\n\n", cut_off=True) if rest and not self.ended else b""
         return sent if self.ended else sent + self._end_as_told()
 
     def broken(self, error: WeighbridgeError) -> bytes:
@@ -78,12 +74,12 @@ class Relay:
         self.ended, self.fault = True, error
         return frame_of(error_body(error, 502))
 
-    def _pass(self, frame: bytes) -> bytes:
+    def _pass(self, frame: bytes, *, cut_off: bool = False) -> bytes:
         if self.ended:
             return b""
         if self._is_plain(frame):
             return frame[:-3] + b',"usage":null}\n\n' if self._asked.usage else frame
-        return self._changed(frame)
+        return self._changed(frame, cut_off)
 
     def _is_plain(self, frame: bytes) -> bool:
         return (
@@ -95,10 +91,10 @@ class Relay:
             and not any(mark in frame for mark in self._marks)
         )
 
-    def _changed(self, frame: bytes) -> bytes:
+    def _changed(self, frame: bytes, cut_off: bool) -> bytes:
         data = payload(frame)
         if data is None:
-            return frame  # a comment, sent to keep the connection open
+            return b"" if cut_off else frame  # a comment, sent to keep the connection open
         if data.strip() == b"[DONE]":
             return self._end_as_told()
         try:
@@ -106,7 +102,7 @@ class Relay:
         except (ValueError, RecursionError):
             chunk = None
         if not isinstance(chunk, dict):
-            return self.broken(EngineFailed("stream.malformed"))
+            return b"" if cut_off else self.broken(EngineFailed("stream.malformed"))
         if chunk.get("error"):
             return self.broken(EngineFailed("engine.answered", message=error_message(chunk["error"])))
         return self._rewritten(chunk)
