@@ -61,6 +61,13 @@ class Background(QObject):
         thread.start()
         return task
 
+    def follow(self, future: Future[T], done: Callable[[T], None], failed: Callable[[BaseException], None]) -> Task:
+        """Call back, in the GUI thread, at the end of a `future` that others work on. Cancelling cancels it."""
+        task = self._begin(None)
+        task.on_cancel(lambda: _drop(future))
+        future.add_done_callback(lambda ended: self._finished.emit((task, ended, done, failed)))
+        return task
+
     def close(self) -> None:
         """Cancel all tasks and wait for their threads. Work that minds its task ends at once."""
         self._closed = True
@@ -103,3 +110,7 @@ def _fill(future: Future[T], work: Callable[[Task], T], task: Task) -> None:
         future.set_result(_checked(work, task))
     except BaseException as error:
         future.set_exception(error)
+
+
+def _drop(future: Future[Any]) -> None:
+    future.cancel()

@@ -24,11 +24,20 @@ _WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a bar: its kind (of ORDER), its bytes, and whose it is (a model's name) where that is to be said."""
+    """One part of a bar: its kind (of ORDER), its bytes, and whose it is (a model's name) where that is to be said.
+
+    `named` stands for the kind's own word where that would be wrong.
+    """
 
     kind: str
     size_bytes: int
     owner: str = ""
+    named: str = ""
+
+    @property
+    def word(self) -> str:
+        """ "KV cache" for "kv"."""
+        return self.named or text(_WORDS[self.kind])
 
 
 @dataclass(frozen=True)
@@ -54,15 +63,10 @@ class Memory:
         return (*taken, Part("free", free))
 
 
-def kind_in_words(kind: str) -> str:
-    """ "KV cache" for "kv"."""
-    return text(_WORDS[kind])
-
-
 def in_words(part: Part, memory: Memory) -> str:
     """What a part is, how much, and how much of the whole: "KV cache · SmolLM2 · 90.0 MiB · 1 % of RAM"."""
     share = number(100 * part.size_bytes / memory.total_bytes) if memory.total_bytes else "0"
-    said = [kind_in_words(part.kind)]
+    said = [part.word]
     said += [part.owner] if part.owner else []
     said += [size(part.size_bytes), text("{share} % of {name}", share=share, name=memory.name)]
     return " · ".join(said)

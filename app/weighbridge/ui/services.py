@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # imported where they are built: the window shows before they
     from weighbridge.chat.store import ChatStore
     from weighbridge.library.index import Library
     from weighbridge.running.supervisor import Supervisor
+    from weighbridge.ui.memory_watch import MemoryWatch
     from weighbridge.ui.port_control import PortControl
 
 
@@ -31,6 +32,7 @@ class Services:
     supervisor: Supervisor
     store: ChatStore
     port: PortControl
+    memories: MemoryWatch
     background: Background
     theme: Theme
     bus: Bus

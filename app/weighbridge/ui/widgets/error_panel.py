@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize
@@ -12,11 +12,12 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPlainTextEdit, QPus
 
 from weighbridge import __version__
 from weighbridge.base.errors import EngineFailed, WeighbridgeError
-from weighbridge.base.explain import explain
+from weighbridge.base.explain import explain, explain_code
 from weighbridge.base.words import text
 from weighbridge.ui.icons import pixmap
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.parts import button, clear, column, fixed_font, label, row, selectable
+from weighbridge_engines.api import Cause
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,12 @@ def report(error: BaseException) -> Report:
     trace = "".join(traceback.format_exception(error)).strip()
     what = text("Something in Weighbridge failed: {error}", error=str(error) or type(error).__name__)
     return Report(what, text("Copy the report and tell us; the window goes on."), trace)
+
+
+def report_of_causes(causes: Iterable[Cause]) -> Report:
+    """One report of several causes, each a sentence."""
+    said = [str(explain_code(cause.code, cause.values)) for cause in causes]
+    return Report(said[0], "\n".join(said[1:]), "")
 
 
 class ErrorPanel(QFrame):

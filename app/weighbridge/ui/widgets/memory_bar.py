@@ -6,8 +6,34 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from weighbridge.ui.memory_parts import Memory, in_words, spans
+from weighbridge.ui.memory_parts import Memory, Part, in_words, spans
 from weighbridge.ui.theme import Theme
+from weighbridge.ui.tokens import Tokens
+
+_FIXED = QSizePolicy.Policy.Fixed
+_RADIUS = 3.0
+
+
+def paint_memory(painter: QPainter, bar: QRectF, memory: Memory | None, tokens: Tokens) -> None:
+    """Paint `memory` in `bar`; None is an empty track."""
+    path = QPainterPath()
+    path.addRoundedRect(bar, _RADIUS, _RADIUS)
+    painter.save()
+    painter.setClipPath(path)
+    painter.fillRect(bar, QColor(tokens.track))
+    parts = memory.ordered if memory else ()
+    places = spans(parts, memory.total_bytes if memory else 0, bar.width())
+    for part, (left, wide) in zip(parts, places, strict=True):
+        if part.kind != "free":
+            painter.fillRect(QRectF(bar.left() + left, bar.top(), wide, bar.height()), _colour(part, tokens))
+    painter.restore()
+    if memory is not None and memory.limit_bytes is not None and 0 < memory.limit_bytes < memory.total_bytes:
+        x = bar.left() + bar.width() * memory.limit_bytes / memory.total_bytes
+        painter.fillRect(QRectF(x - 1, bar.top() - 2, 2, bar.height() + 4), QColor(tokens.text))
+
+
+def _colour(part: Part, tokens: Tokens) -> QColor:
+    return QColor(getattr(tokens, part.kind))
 
 
 class MemoryBar(QWidget):
@@ -62,16 +88,7 @@ class MemoryBar(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         bar = self._bar()
-        path = QPainterPath()
-        radius = 3.0
-        path.addRoundedRect(bar, radius, radius)
-        painter.fillPath(path, QColor(self._theme.tokens.track))
-        if self._memory is not None:
-            painter.save()
-            painter.setClipPath(path)
-            self._paint_parts(painter, bar)
-            painter.restore()
-            self._paint_limit(painter, bar)
+        paint_memory(painter, bar, self._memory, self._theme.tokens)
         if self.hasFocus():
             self._paint_focus(painter, bar)
 
@@ -120,26 +137,7 @@ class MemoryBar(QWidget):
         found = spans(self._memory.ordered, self._memory.total_bytes, bar.width())
         return [(bar.left() + left, wide) for left, wide in found]
 
-    def _paint_parts(self, painter: QPainter, bar: QRectF) -> None:
-        assert self._memory is not None
-        for part, (left, wide) in zip(self._memory.ordered, self._spans(), strict=True):
-            if part.kind != "free":
-                colour = QColor(getattr(self._theme.tokens, part.kind))
-                painter.fillRect(QRectF(left, bar.top(), wide, bar.height()), colour)
-
-    def _paint_limit(self, painter: QPainter, bar: QRectF) -> None:
-        assert self._memory is not None
-        limit = self._memory.limit_bytes
-        if limit is None or not 0 < limit < self._memory.total_bytes:
-            return
-        x = bar.left() + bar.width() * limit / self._memory.total_bytes
-        painter.setPen(QPen(QColor(self._theme.tokens.text), 2))
-        painter.drawLine(round(x), round(bar.top()) - 2, round(x), round(bar.bottom()) + 2)
-
     def _paint_focus(self, painter: QPainter, bar: QRectF) -> None:
         painter.setPen(QPen(QColor(self._theme.tokens.accent), 1.5))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(bar.adjusted(-1.5, -1.5, 1.5, 1.5), 4, 4)
-
-
-_FIXED = QSizePolicy.Policy.Fixed

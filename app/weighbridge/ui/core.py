@@ -1,0 +1,54 @@
+"""The parts of the program below the window, built once, off the GUI thread while the window already stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weighbridge.base.database import Database
+from weighbridge.base.paths import Paths
+from weighbridge.base.settings import Settings
+from weighbridge_engines.api import Engine
+
+if TYPE_CHECKING:
+    from weighbridge.chat.store import ChatStore
+    from weighbridge.library.index import Library
+    from weighbridge.running.supervisor import Supervisor
+
+
+@dataclass(frozen=True)
+class Core:
+    """What a window needs from below; `close` ends all of it."""
+
+    database: Database
+    store: ChatStore
+    library: Library
+    supervisor: Supervisor
+
+    def close(self) -> None:
+        """End the engines, then let the database go."""
+        self.supervisor.close()
+        self.database.close()
+
+
+def build_core(paths: Paths, settings: Settings, engines: Callable[[], Mapping[str, Engine]]) -> Core:
+    """Open the database and make the rest. Raises a WeighbridgeError where the database cannot be used."""
+    from weighbridge.chat.store import ChatStore
+    from weighbridge.hardware.cpu import detect_cpu
+    from weighbridge.library.index import Library
+    from weighbridge.running.choose import Defaults
+    from weighbridge.running.supervisor import Supervisor
+
+    database = Database(paths.database)
+    store = ChatStore(database)
+    store.recover()
+    library = Library(folders(paths, settings))
+    supervisor = Supervisor(engines(), Defaults(detect_cpu().usable_cores or 1, settings.context))
+    return Core(database, store, library, supervisor)
+
+
+def folders(paths: Paths, settings: Settings) -> tuple[Path, ...]:
+    """Where models are looked for: our own folder, then those of the settings."""
+    return (paths.models, *(Path(folder).expanduser() for folder in settings.model_folders))

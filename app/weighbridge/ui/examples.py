@@ -1,0 +1,35 @@
+"""A first request to the port, to be copied into a terminal or a program. No Qt here."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Mapping
+
+ANY_MODEL = "MODEL"
+"""Stands for a model's name where the Library has none."""
+
+
+def example(kind: str, url: str, model: str | None) -> str:
+    """The example of `kind` (of EXAMPLES) for the port at `url` ("http://127.0.0.1:2412"), asking `model`."""
+    return EXAMPLES[kind](url, model or ANY_MODEL)
+
+
+def _curl(url: str, model: str) -> str:
+    body = json.dumps({"model": model, "messages": [{"role": "user", "content": "Say hello."}], "stream": True})
+    return f"curl -N {url}/v1/chat/completions \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(body)}\n"
+
+
+def _python(url: str, model: str) -> str:
+    return f"""from openai import OpenAI
+
+client = OpenAI(base_url={json.dumps(url + "/v1")}, api_key="any")
+answer = client.chat.completions.create(
+    model={json.dumps(model)},
+    messages=[{{"role": "user", "content": "Say hello."}}],
+)
+print(answer.choices[0].message.content)
+"""
+
+
+EXAMPLES: Mapping[str, Callable[[str, str], str]] = {"curl": _curl, "Python": _python}

@@ -1,0 +1,191 @@
+"""The machine's memories, sampled off the GUI thread while somebody looks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from weighbridge.base.task import Task
+from weighbridge.base.words import text
+from weighbridge.hardware.machine import Device, Machine, MemoryKind
+from weighbridge.hardware.machine import Memory as SystemMemory
+from weighbridge.running.state import Running
+from weighbridge.ui.background import Background
+from weighbridge.ui.memory_parts import Memory, Part
+
+EVERY_MS = 2_000
+_CARDS_EACH = 5
+_LOOK_S = 0.05
+
+_KIND_OF_BUFFER: Mapping[str, str] = {
+    "weights_bytes": "weights",
+    "kv_bytes": "kv",
+    "state_bytes": "state",
+    "compute_bytes": "compute",
+    "output_bytes": "compute",
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The machine at one moment, and the bytes of each engine that no file on the disk backs, by model id."""
+
+    machine: Machine
+    private_bytes: Mapping[str, int]
+
+
+class Sampler:
+    """The machine, looked at as often as is cheap: its memory each time, its cards (a child process) less often."""
+
+    def __init__(self, detect: Callable[[], Machine], detect_memory: Callable[[], SystemMemory]) -> None:
+        self._detect = detect
+        self._detect_memory = detect_memory
+        self._machine: Machine | None = None
+        self._since_cards = 0
+
+    def sample(self, task: Task) -> Machine:
+        """The machine now. Raises Cancelled, at once, where `task` is cancelled."""
+        self._since_cards += 1
+        if self._machine is None or (self._machine.devices and self._since_cards >= _CARDS_EACH):
+            self._machine = _detected(self._detect, task)
+            self._since_cards = 0
+        else:
+            self._machine = replace(self._machine, memory=self._detect_memory())
+        return self._machine
+
+
+def _detected(detect: Callable[[], Machine], task: Task) -> Machine:
+    """What `detect` finds. A sick driver may hold it for seconds: nobody who closes the window waits for that."""
+    found: list[Machine] = []
+    thread = threading.Thread(target=lambda: found.append(detect()), name="detect", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(_LOOK_S)
+        task.check()
+    return found[0]
+
+
+class MemoryWatch(QObject):
+    """Samples every two seconds between `start` and `stop`, and when it is asked to.
+
+    `sampler` and `running()` are called from other threads. `changed` is emitted in the GUI thread.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        running: Callable[[], tuple[Running, ...]],
+        background: Background,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._sampler = sampler
+        self._running = running
+        self._background = background
+        self._task: Task | None = None
+        self.machine: Machine | None = None
+        self.memories: tuple[Memory, ...] = ()
+        self._timer = QTimer(self)
+        self._timer.setInterval(EVERY_MS)
+        self._timer.timeout.connect(self.sample)
+
+    @property
+    def total_bytes(self) -> int | None:
+        """The system's memory; None until known."""
+        return self.machine.memory.total_bytes if self.machine else None
+
+    def start(self) -> None:
+        """Sample now and from now on."""
+        self._timer.start()
+        self.sample()
+
+    def stop(self) -> None:
+        """No more samples."""
+        self._timer.stop()
+        if self._task is not None:
+            self._task.cancel()
+
+    def sample(self) -> None:
+        """Sample once, unless that is going on."""
+        if self._task is None and self._timer.isActive():
+            self._task = self._background.run(self._look, self._seen, self._failed)
+
+    def _look(self, task: Task) -> Sample:
+        private = {one.model_id: private_bytes(one.pid) for one in self._running() if one.pid is not None}
+        return Sample(self._sampler.sample(task), private)
+
+    def _seen(self, sample: Sample) -> None:
+        self._task = None
+        self.machine = sample.machine
+        self.memories = memories(sample, self._running())
+        self.changed.emit()
+
+    def _failed(self, error: BaseException) -> None:
+        self._task = None
+        del error  # probes report by `problems`; a cancel is no news
+
+
+def memories(sample: Sample, running: Sequence[Running]) -> tuple[Memory, ...]:
+    """The system's memory with ours by model, then each card with memory of its own."""
+    found = [_card(device) for device in sample.machine.devices]
+    return tuple(memory for memory in (_system(sample, running), *found) if memory is not None)
+
+
+def parts_of(running: Running) -> tuple[Part, ...]:
+    """What an engine takes, by kind: as it said itself, and the rest of its resident memory as "engine"."""
+    sums: dict[str, int] = {}
+    for name, value in running.buffers.items():
+        kind = _KIND_OF_BUFFER.get(name)
+        if kind is not None:
+            sums[kind] = sums.get(kind, 0) + value
+    resident = running.memory_bytes
+    if resident is None:
+        return tuple(Part(kind, value, running.title) for kind, value in sums.items())
+    told = sum(sums.values())
+    if told > resident:  # it reserves more than it has touched so far
+        sums = {kind: value * resident // told for kind, value in sums.items()}
+    sums["engine"] = resident - sum(sums.values())
+    return tuple(Part(kind, value, running.title) for kind, value in sums.items())
+
+
+def _system(sample: Sample, running: Sequence[Running]) -> Memory | None:
+    memory = sample.machine.memory
+    if memory.total_bytes is None:
+        return None
+    ours = [part for one in running for part in parts_of(one)]
+    if memory.available_bytes is not None:
+        # Pages of a mapped file count as available, so only what no file backs is taken out of what is used.
+        used = memory.total_bytes - memory.available_bytes - sum(sample.private_bytes.values())
+        ours.append(Part("others", max(0, used)))
+    return Memory(text("RAM"), memory.total_bytes, tuple(ours))
+
+
+def _card(device: Device) -> Memory | None:
+    memory = device.memory
+    if memory.kind is not MemoryKind.DEDICATED or memory.total_bytes is None:
+        return None
+    whole = Memory(device.name, memory.total_bytes)
+    if memory.available_bytes is None:
+        return whole
+    used = Part("others", memory.total_bytes - memory.available_bytes, named=text("In use"))
+    return replace(whole, parts=(used,))
+
+
+def private_bytes(pid: int) -> int:
+    """What a process and its children hold that no file backs; 0 where it has ended. Linux tells; else all it holds."""
+    import psutil
+
+    total = 0
+    try:
+        parent = psutil.Process(pid)
+        for process in (parent, *parent.children(recursive=True)):
+            held = process.memory_info()
+            total += held.rss - getattr(held, "shared", 0)
+    except psutil.Error:
+        pass
+    return total

@@ -1,0 +1,303 @@
+"""The Library: what is on the disk, what it needs, and loading it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QLineEdit, QMenu, QSpinBox, QStackedWidget, QWidget
+
+from weighbridge.base.errors import Cancelled
+from weighbridge.base.task import Task
+from weighbridge.base.words import text
+from weighbridge.running.state import State
+from weighbridge.ui.clipboard import copy
+from weighbridge.ui.folders import short
+from weighbridge.ui.icons import icon
+from weighbridge.ui.models.library_model import LibraryRow
+from weighbridge.ui.pages.library_detail import LibraryDetail
+from weighbridge.ui.pages.library_table import LibraryTable
+from weighbridge.ui.pages.page import Page
+from weighbridge.ui.running_words import running_of
+from weighbridge.ui.services import Services
+from weighbridge.ui.starter_fetch import StarterFetch
+from weighbridge.ui.weight import weigh
+from weighbridge.ui.widgets.empty_state import EmptyState
+from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
+from weighbridge.ui.widgets.progress_panel import ProgressPanel
+
+_CONTEXT_STEP = 1024
+_MOST_CONTEXT = 1 << 20
+
+
+class LibraryPage(Page):
+    """Shows `services.library`; asks `services.supervisor` to load and stop. Scans when it is made."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__()
+        self._services = services
+        self._scan: Task | None = None
+        self._table = LibraryTable(services.theme)
+        self._search = self._make_search()
+        self._context = self._make_context()
+        self._rescan = button(text("Rescan"), self.rescan)
+        self._errors = ErrorPanel(services.theme)
+        self._progress = ProgressPanel()
+        self._starter = StarterFetch(services.paths.models, services.background, self._progress)
+        self._detail = LibraryDetail(services.theme)
+        self._empty = EmptyState("", text("Get the starter model (98 MB)"), self.fetch_starter)
+        self._looked = label("", "dim", wrap=True)
+        self._body = QStackedWidget()
+        self._lay_out()
+        self._add_actions()
+        self._connect()
+        self._tint()
+        self._show_all()
+        self.rescan()
+
+    @property
+    def table(self) -> LibraryTable:
+        """The table."""
+        return self._table
+
+    @property
+    def detail(self) -> LibraryDetail:
+        """The panel of the chosen model."""
+        return self._detail
+
+    @property
+    def empty(self) -> EmptyState:
+        """What stands there while no model is."""
+        return self._empty
+
+    @property
+    def errors(self) -> ErrorPanel:
+        """The page's errors."""
+        return self._errors
+
+    def entered(self) -> None:
+        self._show_all()
+        self._detail.wake()
+
+    def left(self) -> None:
+        self._detail.quiet()
+
+    def escape(self) -> bool:
+        chosen = self._table.chosen
+        if self._search.text():
+            self._search.clear()
+        elif self._starter.running:
+            self._starter.cancel()
+        elif chosen is not None and chosen.running is not None and chosen.running.state is State.LOADING:
+            self.stop()
+        elif not self._errors.isHidden():
+            self._errors.hide()
+        else:
+            return False
+        return True
+
+    def shut(self) -> None:
+        if self._scan is not None:
+            self._scan.cancel()
+        self._starter.cancel()
+        self._progress.finish()
+        self._detail.quiet()
+
+    def rescan(self) -> None:
+        """Look at the folders again."""
+        if self._scan is None:
+            self._rescan.setEnabled(False)
+            self._scan = self._services.background.run(self._services.library.scan, self._scanned, self._scan_failed)
+            self._show_body()
+
+    def fetch_starter(self) -> None:
+        """Get the starter model into the models folder."""
+        self._errors.hide()
+        self._empty.button.setEnabled(False)
+        self._starter.start()
+
+    def load(self) -> None:
+        """Load the chosen model."""
+        chosen = self._table.chosen
+        if chosen is None or chosen.model.problem is not None:
+            return
+        supervisor = self._services.supervisor
+        future = supervisor.load(chosen.model, supervisor.default_load(chosen.model))
+        self._services.settings.change(last_model=chosen.model.id)
+        self._errors.hide()
+        self._services.background.follow(future, _ignore, self._load_failed)
+
+    def stop(self) -> None:
+        """End the chosen model's engine, also while it loads."""
+        chosen = self._table.chosen
+        if chosen is not None and chosen.running is not None:
+            self._services.supervisor.stop(chosen.model.id)
+
+    def chat(self) -> None:
+        """Chat with the chosen model."""
+        chosen = self._table.chosen
+        if chosen is not None and chosen.model.problem is None:
+            self._services.bus.chat_wanted.emit(chosen.model.id)
+
+    def copy_path(self) -> None:
+        """Put the chosen model's path on the clipboard."""
+        if self._table.chosen is not None:
+            copy(str(self._table.chosen.model.path), self._table)
+
+    def _make_search(self) -> QLineEdit:
+        made = QLineEdit(clearButtonEnabled=True)
+        made.setPlaceholderText(text("Search the Library"))
+        made.setAccessibleName(text("Search the Library"))
+        made.setMaximumWidth(made.fontMetrics().height() * 26)
+        made.textChanged.connect(self._table.search)
+        return made
+
+    def _make_context(self) -> QSpinBox:
+        made = QSpinBox()
+        made.setRange(256, _MOST_CONTEXT)
+        made.setSingleStep(_CONTEXT_STEP)
+        made.setGroupSeparatorShown(True)
+        made.setKeyboardTracking(False)
+        made.setValue(self._services.settings.value.context)
+        made.setAccessibleName(text("Context length of loads, in tokens"))
+        made.setToolTip(text("Context length of the next loads, in tokens; each model's memory is weighed at it"))
+        made.valueChanged.connect(self._context_chosen)
+        return made
+
+    def _lay_out(self) -> None:
+        context = label(text("Context"), "dim")
+        context.setBuddy(self._context)
+        head = row(label(text("Library"), "title"), self._search, None, context, self._context, self._rescan, gap=3)
+        head.setStretch(1, 1)
+        table = panel(self._table, margin=0)
+        table.setContentsMargins(1, 1, 1, 1)
+        full = QWidget()
+        inner = column(table, self._detail, owner=full, gap=3)
+        inner.setStretch(0, 1)
+        self._body.addWidget(full)
+        self._body.addWidget(self._empty)
+        whole = column(head, self._errors, self._progress, self._body, self._looked, owner=self, margin=4, gap=3)
+        whole.setStretch(3, 1)
+
+    def _add_actions(self) -> None:
+        self._do_load = action(self, text("Load the chosen model"), self.load, "Ctrl+Return")
+        self._do_stop = action(self, text("Stop the chosen model"), self.stop, "Ctrl+.")
+        self._do_chat = action(self, text("Chat with the chosen model"), self.chat, "Ctrl+J")
+        self._do_copy = action(self, text("Copy the file's path"), self.copy_path, "Ctrl+Shift+P")
+        action(self, text("Rescan the Library"), self.rescan, "F5")
+        action(self, text("Search the Library"), self._search.setFocus, "Ctrl+F")
+        action(self, text("Get the starter model"), self.fetch_starter, "Ctrl+Shift+G")
+
+    def _connect(self) -> None:
+        self._table.chosen_changed.connect(self._show_chosen)
+        self._table.entered.connect(self._enter)
+        self._table.menu_wanted.connect(self._show_menu)
+        self._detail.load_wanted.connect(self.load)
+        self._detail.stop_wanted.connect(self.stop)
+        self._detail.chat_wanted.connect(self.chat)
+        self._starter.done.connect(self._starter_done)
+        self._starter.failed.connect(self._starter_failed)
+        services = self._services
+        services.bus.running_changed.connect(self._show_all)
+        services.memories.changed.connect(self._show_all)
+        services.theme.changed.connect(self._tint)
+
+    def _enter(self) -> None:
+        chosen = self._table.chosen
+        if chosen is None:
+            return
+        ready = chosen.running is not None and chosen.running.state is State.READY
+        (self.chat if ready else self.load)()
+
+    def _show_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.addActions([self._do_load, self._do_stop, self._do_chat])
+        menu.addSeparator()
+        menu.addAction(self._do_copy)
+        menu.exec(place)
+        menu.deleteLater()
+
+    def _context_chosen(self, context: int) -> None:
+        self._services.settings.change(context=context)
+        self._services.supervisor.use_context(context)
+        self._show_all()
+
+    def _scanned(self, models: object) -> None:
+        del models
+        self._scan_over()
+        self._services.bus.library_changed.emit()
+
+    def _scan_failed(self, error: BaseException) -> None:
+        self._scan_over()
+        if not isinstance(error, Cancelled):
+            self._errors.show_error(error, ((text("Rescan"), self.rescan),))
+
+    def _scan_over(self) -> None:
+        self._scan = None
+        self._rescan.setEnabled(True)
+        self._show_all()
+
+    def _starter_done(self) -> None:
+        self._empty.button.setEnabled(True)
+        self.rescan()
+
+    def _starter_failed(self, error: BaseException) -> None:
+        self._empty.button.setEnabled(True)
+        if not isinstance(error, Cancelled):
+            self._errors.show_error(error, ((text("Try again"), self.fetch_starter),))
+
+    def _load_failed(self, error: BaseException) -> None:
+        """What the engine itself failed with stands in the model's own panel; here what never came so far."""
+        chosen = self._table.chosen
+        if isinstance(error, Cancelled) or (chosen is not None and chosen.running is not None):
+            return
+        self._errors.show_error(error)
+
+    def _show_all(self) -> None:
+        context = self._services.settings.value.context
+        running = self._services.supervisor.running()
+        total = self._services.memories.total_bytes
+        rows = [
+            LibraryRow(model, weigh(model, context), total, running_of(model.id, running))
+            for model in self._services.library.models
+        ]
+        self._table.show_rows(rows, context)
+        self._show_body()
+        self._show_chosen()
+
+    def _show_body(self) -> None:
+        models = self._services.library.models
+        home = Path.home()
+        folders = ", ".join(short(folder, home) for folder in self._services.library.folders)
+        self._looked.setText(text("Looked in {folders}", folders=folders))
+        self._looked.setVisible(bool(models))
+        self._body.setCurrentIndex(0 if models else 1)
+        sentence = text("Looking for models…") if self._scan else text("There is no model here yet.")
+        self._empty.say(sentence, text("Looked in {folders}", folders=folders))
+        self._empty.button.setVisible(self._scan is None)
+
+    def _show_chosen(self) -> None:
+        chosen = self._table.chosen
+        self._detail.setVisible(chosen is not None)
+        if chosen is not None:
+            self._detail.show_row(chosen)
+        whole = chosen is not None and chosen.model.problem is None
+        active = chosen is not None and chosen.running is not None and chosen.running.state is not State.FAILED
+        self._do_load.setEnabled(whole and not active)
+        self._do_stop.setEnabled(active)
+        self._do_chat.setEnabled(whole)
+        self._do_copy.setEnabled(chosen is not None)
+
+    def _tint(self) -> None:
+        self._rescan.setIcon(icon("rescan", self._services.theme.tokens.text))
+        search = icon("search", self._services.theme.tokens.dim)
+        for old in self._search.actions():
+            if old.objectName() == "glyph":
+                self._search.removeAction(old)
+        self._search.addAction(search, QLineEdit.ActionPosition.LeadingPosition).setObjectName("glyph")
+
+
+def _ignore(value: object) -> None:
+    """What a load ends in is told by `running_changed`."""
+    del value

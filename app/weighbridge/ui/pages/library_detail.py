@@ -1,0 +1,151 @@
+"""The selected model of the Library: what it needs, what its engine does, and what can be done with it."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QWidget
+
+from weighbridge.base.explain import explain
+from weighbridge.base.units import THIN, number
+from weighbridge.base.words import text
+from weighbridge.running.state import Running, State
+from weighbridge.ui import weight
+from weighbridge.ui.models.library_model import LibraryRow
+from weighbridge.ui.running_words import stage_in_words
+from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.widgets.badge import Badge
+from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge.ui.widgets.legend import Legend
+from weighbridge.ui.widgets.memory_bar import MemoryBar
+from weighbridge.ui.widgets.parts import button, column, label, row, selectable
+from weighbridge.ui.widgets.settings_table import SettingsTable
+from weighbridge_engines.api import STAGES
+
+_TICK_MS = 100
+
+
+class LibraryDetail(QFrame):
+    """Shows one row. The buttons only ask; the page acts."""
+
+    load_wanted = Signal()
+    stop_wanted = Signal()
+    chat_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "panel")
+        self._row: LibraryRow | None = None
+        self._title = selectable(label("", "heading"))
+        self._badge = Badge(theme, "unknown", "")
+        self._path = selectable(label("", "dim"))
+        self._load = button(text("Load"), self.load_wanted.emit, "primary")
+        self._stop = button(text("Stop"), self.stop_wanted.emit)
+        self._chat = button(text("Chat"), self.chat_wanted.emit)
+        self._bar = MemoryBar(theme, thick=True)
+        self._legend = Legend(theme)
+        self._basis = selectable(label("", "dim", wrap=True))
+        self._problem = selectable(label("", wrap=True))
+        self._stage = label("")
+        self._progress = QProgressBar(textVisible=False)
+        self._progress.setRange(0, len(STAGES) - 1)
+        self._progress.setAccessibleName(text("Stage of the load"))
+        self._error = ErrorPanel(theme)
+        self._settings = SettingsTable(theme)
+        self._lay_out()
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK_MS)
+        self._timer.timeout.connect(self._show_elapsed)
+
+    @property
+    def buttons(self) -> tuple[QPushButton, QPushButton, QPushButton]:
+        """Load, Stop (Cancel while loading), Chat."""
+        return self._load, self._stop, self._chat
+
+    def show_row(self, shown: LibraryRow) -> None:
+        """Show `shown`."""
+        self._row = shown
+        model, running = shown.model, shown.running
+        self._title.setText(model.title)
+        room = self.fontMetrics().height() * 44
+        path = self.fontMetrics().elidedText(str(model.path), Qt.TextElideMode.ElideMiddle, room)
+        self._path.setText(path)
+        self._path.setToolTip(str(model.path))
+        badge = shown.badge
+        self._badge.setVisible(badge is not None)
+        if badge is not None:
+            self._badge.say(*badge)
+        self._show_memory(shown)
+        self._problem.setVisible(model.problem is not None)
+        self._problem.setText(str(explain(model.problem)) if model.problem else "")
+        self._show_running(running)
+        self._show_buttons(running.state if running else State.STOPPED, model.problem is None)
+
+    def quiet(self) -> None:
+        """Stop the clock of a load: the page is not shown."""
+        self._timer.stop()
+
+    def wake(self) -> None:
+        """The page is shown again."""
+        if self._row is not None:
+            self._show_running(self._row.running)
+
+    def _lay_out(self) -> None:
+        top = row(self._title, self._badge, None, self._chat, self._stop, self._load)
+        memory = column(self._problem, self._bar, self._legend, self._basis, gap=2)
+        loading = row(self._progress, self._stage, gap=3)
+        loading.setStretch(0, 1)
+        self._loading = QWidget()
+        self._loading.setLayout(loading)
+        loading.setContentsMargins(0, 0, 0, 0)
+        left = column(memory, self._loading, None, gap=2)
+        self._settings.setMinimumWidth(self.fontMetrics().height() * 16)
+        middle = row(left, column(self._settings, None), gap=6)
+        middle.setStretch(0, 1)
+        outer = column(top, self._path, self._error, middle, owner=self, margin=4, gap=2)
+        outer.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
+
+    def _show_memory(self, shown: LibraryRow) -> None:
+        weighed = shown.memory is not None and shown.model.problem is None
+        for widget in (self._bar, self._legend):
+            widget.setVisible(weighed)
+        if shown.memory is not None and weighed:
+            self._bar.show_memory(shown.memory)
+            self._legend.show_memory(shown.memory)
+        self._basis.setVisible(shown.model.problem is None)
+        self._basis.setText(weight.basis(shown.estimate))
+
+    def _show_running(self, running: Running | None) -> None:
+        loading = running is not None and running.state is State.LOADING
+        self._loading.setVisible(loading)
+        self._settings.setVisible(running is not None and running.state is State.READY)
+        if running is not None:
+            self._settings.show_settings(running.settings)
+        if loading:
+            self._show_elapsed()
+            self._timer.start()
+        else:
+            self._timer.stop()
+        if running is not None and running.state is State.FAILED and running.error is not None:
+            self._error.show_error(running.error, ((text("Try again"), self.load_wanted.emit),))
+        else:
+            self._error.hide()
+
+    def _show_elapsed(self) -> None:
+        running = self._row.running if self._row else None
+        if running is None:
+            return
+        elapsed = number(max(0.0, time.monotonic() - running.since_s), 1)
+        self._stage.setText(f"{stage_in_words(running.stage)} · {elapsed}{THIN}s")
+        self._progress.setValue(STAGES.index(running.stage) if running.stage in STAGES else 0)
+
+    def _show_buttons(self, state: State, whole: bool) -> None:
+        active = state in (State.LOADING, State.READY, State.STOPPING)
+        self._load.setVisible(whole and not active)
+        self._stop.setVisible(active)
+        self._stop.setEnabled(state is not State.STOPPING)
+        words = text("Cancel") if state is State.LOADING else text("Stop")
+        self._stop.setText(words)
+        self._stop.setAccessibleName(words)
+        self._chat.setVisible(whole)

@@ -1,0 +1,202 @@
+"""The port: open or closed, its address, what it serves, the last requests, and an example to copy."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHeaderView,
+    QPlainTextEdit,
+    QSpinBox,
+    QWidget,
+)
+
+from weighbridge.base.words import text
+from weighbridge.ui.clipboard import copy
+from weighbridge.ui.examples import EXAMPLES, example
+from weighbridge.ui.models.requests_model import RequestsModel
+from weighbridge.ui.pages.page import Page
+from weighbridge.ui.port_control import PortState
+from weighbridge.ui.services import Services
+from weighbridge.ui.theme import STEP
+from weighbridge.ui.widgets.badge import Badge
+from weighbridge.ui.widgets.cells import CellDelegate
+from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge.ui.widgets.parts import action, button, column, fixed_font, label, panel, row, selectable
+from weighbridge.ui.widgets.tables import Table
+
+
+class ServerPage(Page):
+    """Drives `services.port`."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__()
+        self._services = services
+        self._port = services.port
+        self._badge = Badge(services.theme, "unknown", "")
+        self._toggle = button("", self._switch, "primary")
+        self._address = button("", self._copy_address, "quiet")
+        self._moved = label("", "dim", wrap=True)
+        self._number = self._make_number()
+        self._errors = ErrorPanel(services.theme)
+        self._served = selectable(label("", wrap=True))
+        self._no_requests = label(text("No request has come since the start."), "dim")
+        self._requests = RequestsModel(self)
+        self._table = self._make_table()
+        self._which = self._make_which()
+        self._example = self._make_example()
+        self._lay_out()
+        self._add_actions()
+        self._port.changed.connect(self._show_port)
+        self._port.request_added.connect(self._show_requests)
+        services.bus.library_changed.connect(self._show_served)
+        services.bus.running_changed.connect(self._show_served)
+        self._show_port()
+        self._show_served()
+        self._show_requests()
+
+    def entered(self) -> None:
+        self._show_served()
+        self._show_requests()
+
+    def _make_number(self) -> QSpinBox:
+        made = QSpinBox()
+        made.setRange(1, 65_535)
+        made.setGroupSeparatorShown(False)
+        made.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        made.setValue(self._services.settings.value.port)
+        made.setAccessibleName(text("Port"))
+        made.setFixedWidth(made.fontMetrics().horizontalAdvance("0" * 9))
+        made.editingFinished.connect(self._number_chosen)
+        return made
+
+    def _make_table(self) -> Table:
+        made = Table(self._requests, text("Recent requests"))
+        made.setItemDelegate(CellDelegate(self._services.theme, made))
+        made.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        made.horizontalHeader().setSectionResizeMode(RequestsModel.STRETCHED, QHeaderView.ResizeMode.Stretch)
+        return made
+
+    def _make_which(self) -> QComboBox:
+        made = QComboBox()
+        for name in EXAMPLES:
+            made.addItem(name)
+        made.setAccessibleName(text("Language of the example"))
+        made.currentTextChanged.connect(self._show_example)
+        return made
+
+    def _make_example(self) -> QPlainTextEdit:
+        made = QPlainTextEdit(readOnly=True)
+        made.setFont(fixed_font())
+        made.setAccessibleName(text("Example"))
+        made.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        made.setTabChangesFocus(True)
+        return made
+
+    def _lay_out(self) -> None:
+        number = label(text("Port"), "dim")
+        number.setBuddy(self._number)
+        head = row(label(text("Server"), "title"), self._badge, None, number, self._number, self._toggle)
+        where = row(self._address, None, gap=1)
+        safe = text("Only programs on this computer can reach it. Any key, or none, will do.")
+        state = panel(where, self._moved, label(safe, "dim", wrap=True), margin=3)
+        served = panel(label(text("Models it answers for"), "heading"), self._served, None, margin=4)
+        sample = self._sample_panel()
+        middle = row(served, sample, gap=3)
+        middle.setStretch(0, 2)
+        middle.setStretch(1, 3)
+        whole = column(head, self._errors, state, middle, self._requests_panel(), owner=self, margin=4, gap=3)
+        whole.setStretch(3, 2)
+        whole.setStretch(4, 3)
+
+    def _sample_panel(self) -> QFrame:
+        take = button(text("Copy"), self._copy_example, name=text("Copy the example"))
+        head = row(label(text("Try it"), "heading"), None, self._which, take)
+        return panel(head, self._example, margin=3)
+
+    def _requests_panel(self) -> QWidget:
+        made = panel(margin=0)
+        inner = made.layout()
+        assert inner is not None
+        title = label(text("Recent requests"), "heading")
+        title.setContentsMargins(3 * STEP, 2 * STEP, 3 * STEP, 0)
+        self._no_requests.setContentsMargins(3 * STEP, 0, 3 * STEP, 3 * STEP)
+        self._no_requests.setAlignment(Qt.AlignmentFlag.AlignTop)
+        for item in (title, self._no_requests, self._table):
+            inner.addWidget(item)
+        inner.setContentsMargins(1, 1, 1, 1)
+        return made
+
+    def _add_actions(self) -> None:
+        action(self, text("Open or close the port"), self._switch, "Ctrl+O")
+        action(self, text("Copy the example"), self._copy_example, "Ctrl+Shift+E")
+
+    def _switch(self) -> None:
+        if self._port.state in (PortState.OFF, PortState.CLOSING):
+            self._port.open()
+        else:
+            self._port.close()
+
+    def _number_chosen(self) -> None:
+        if self._number.value() != self._services.settings.value.port:
+            self._port.choose_port(self._number.value())
+            self._show_port()
+
+    def _show_port(self) -> None:
+        kind, word, does = {
+            PortState.OFF: ("unknown", text("Off"), text("Open the port")),
+            PortState.OPENING: ("tight", text("Opening"), text("Close the port")),
+            PortState.ON: ("fits", text("On"), text("Close the port")),
+            PortState.CLOSING: ("tight", text("Closing"), text("Open the port")),
+        }[self._port.state]
+        self._badge.say(kind, word)
+        self._toggle.setText(does)
+        self._toggle.setAccessibleName(does)
+        self._show_address()
+        if self._port.error is not None:
+            self._errors.show_error(self._port.error, ((text("Try again"), self._port.open),))
+        elif self._port.state is not PortState.OFF:
+            self._errors.hide()
+        self._show_example()
+
+    def _show_address(self) -> None:
+        url = self._port.url
+        wanted = self._services.settings.value.port
+        self._address.setEnabled(url is not None)
+        self._address.setText(f"{url}/v1" if url else text("Off: nothing listens on port {port}.", port=wanted))
+        self._address.setToolTip(text("Click to copy"))
+        self._address.setAccessibleName(text("Address {address}; press to copy", address=self._address.text()))
+        self._moved.setVisible(self._port.moved)
+        if self._port.moved:
+            words = text("Port {wanted} is taken by another program, so the next free one is used.", wanted=wanted)
+            self._moved.setText(words)
+
+    def _show_served(self) -> None:
+        models = [model for model in self._services.library.models if model.problem is None]
+        loaded = {one.model_id for one in self._services.supervisor.running() if one.url is not None}
+        lines = [model.id + (" · " + text("loaded") if model.id in loaded else "") for model in models]
+        self._served.setText("\n".join(lines) or text("None yet: the Library is empty."))
+        self._show_example()
+
+    def _show_requests(self) -> None:
+        if not self.isVisible() and self._requests.rowCount():
+            return
+        rows = self._port.records.rows()
+        self._requests.show_rows(rows)
+        self._table.setVisible(bool(rows))
+        self._no_requests.setVisible(not rows)
+
+    def _show_example(self) -> None:
+        models = [model.id for model in self._services.library.models if model.problem is None]
+        base = self._port.url or f"http://127.0.0.1:{self._services.settings.value.port}"
+        shown = example(self._which.currentText(), base, models[0] if models else None)
+        if shown != self._example.toPlainText():
+            self._example.setPlainText(shown)
+
+    def _copy_address(self) -> None:
+        if self._port.url:
+            copy(f"{self._port.url}/v1", self._address)
+
+    def _copy_example(self) -> None:
+        copy(self._example.toPlainText(), self._example)

@@ -1,0 +1,164 @@
+"""The running program: builds each part once, shows the window first, and ends everything in order."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+from weighbridge.base.paths import Paths, default_paths
+from weighbridge.base.settings import SettingsStore
+from weighbridge.base.task import Task
+from weighbridge.base.words import use_language
+from weighbridge.ui.background import Background
+from weighbridge.ui.bus import Bus
+from weighbridge.ui.core import Core, build_core
+from weighbridge.ui.ending import Ending
+from weighbridge.ui.faults import catch_faults, log_to
+from weighbridge.ui.services import Services
+from weighbridge.ui.theme import Theme
+from weighbridge.ui.window import Window
+from weighbridge_engines.api import Engine
+
+Engines = Callable[[], Mapping[str, Engine]]
+
+
+def run(argv: Sequence[str], engines: Engines) -> int:
+    """Open the window and stay until it is closed. Returns the exit code."""
+    app = QApplication(["weighbridge", *argv])
+    app.setApplicationName("weighbridge")
+    app.setDesktopFileName("weighbridge")
+    app.setQuitOnLastWindowClosed(False)
+    program = Program(app, default_paths(), engines)
+    catch_faults(program.bus.failed.emit)
+    ending = Ending(app)
+    ending.asked.connect(program.close)
+    program.open()
+    code = app.exec()
+    ending.close()
+    sys.excepthook = sys.__excepthook__
+    return code
+
+
+class Program(QObject):
+    """Owner of all parts. `close` ends them, in order, and quits."""
+
+    def __init__(self, app: QApplication, paths: Paths, engines: Engines) -> None:
+        super().__init__(app)
+        self._app = app
+        self._paths = paths
+        self._engines = engines
+        self.settings = SettingsStore(paths.settings)
+        use_language(_language(self.settings.value.language))
+        self.bus = Bus(self)
+        self.theme = Theme(app, self.settings)
+        self.background = Background(self)
+        self.services: Services | None = None
+        self._core: Core | None = None
+        self._closing = False
+        self.window = self._new_window()
+
+    def open(self) -> None:
+        """Show the window; fill it as soon as it stands."""
+        self.window.show()
+        QTimer.singleShot(0, self._build)
+
+    def close(self) -> None:
+        """Stop timers and tasks, close the port, end the engines, quit."""
+        if self._closing:
+            return
+        self._closing = True
+        self.settings.change(window_geometry=self.window.geometry_text())
+        self.window.hide()
+        self.window.shut()
+        if self.services is not None:
+            self.services.port.shut()
+        self.background.close()
+        if self._core is not None:
+            self._core.close()
+        self._app.quit()
+
+    def _new_window(self) -> Window:
+        made = Window(self.theme, self.settings, self.bus)
+        made.closing.connect(self.close)
+        made.language_chosen.connect(self._use_language)
+        return made
+
+    def _build(self) -> None:
+        log_to(self._paths.log)
+        settings = self.settings.value
+
+        def build(task: Task) -> Core:
+            del task
+            core = build_core(self._paths, settings, self._engines)
+            self._core = core
+            return core
+
+        self.background.run(build, self._built, self.window.show_error)
+
+    def _built(self, core: Core) -> None:
+        self.services = self._make_services(core)
+        core.supervisor.subscribe(self.bus.running_changed.emit)
+        self._fill(self.window, "library")
+        if core.database.notice is not None:
+            self.window.show_error(core.database.notice)
+        if self.settings.value.port_on:
+            self.services.port.open()
+
+    def _make_services(self, core: Core) -> Services:
+        from weighbridge.hardware.detect import detect
+        from weighbridge.hardware.memory import detect_memory
+        from weighbridge.server.requests import RequestRecords
+        from weighbridge.ui.memory_watch import MemoryWatch, Sampler
+        from weighbridge.ui.port_control import OpenPort, PortControl
+
+        records = RequestRecords()
+
+        def make_port() -> OpenPort:
+            from weighbridge.server.gateway import gateway
+            from weighbridge.server.serving import Port
+
+            return Port(gateway(core.library, core.supervisor, records))
+
+        sampler = Sampler(detect, detect_memory)
+        return Services(
+            paths=self._paths,
+            settings=self.settings,
+            library=core.library,
+            supervisor=core.supervisor,
+            store=core.store,
+            port=PortControl(make_port, records, self.settings, self.background, self),
+            memories=MemoryWatch(sampler, core.supervisor.running, self.background, self),
+            background=self.background,
+            theme=self.theme,
+            bus=self.bus,
+        )
+
+    def _fill(self, window: Window, first: str) -> None:
+        from weighbridge.ui.chat.page import ChatPage
+        from weighbridge.ui.pages.library import LibraryPage
+        from weighbridge.ui.pages.machine import MachinePage
+        from weighbridge.ui.pages.server import ServerPage
+
+        assert self.services is not None
+        makers = {"library": LibraryPage, "chat": ChatPage, "server": ServerPage, "machine": MachinePage}
+        window.fill(self.services, makers, first)
+
+    def _use_language(self, choice: str) -> None:
+        """Texts are made with their widgets, so another language is another window in the same place."""
+        self.settings.change(language=choice, window_geometry=self.window.geometry_text())
+        use_language(_language(choice))
+        old, page = self.window, self.window.page_name
+        self.window = self._new_window()
+        self.window.show()
+        if self.services is not None:
+            old.shut()
+            self._fill(self.window, page)
+        old.hide()
+        old.deleteLater()
+
+
+def _language(choice: str) -> str | None:
+    return None if choice == "system" else choice

@@ -1,0 +1,48 @@
+"""What a running engine is doing, in words. No Qt here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from weighbridge.base.words import mark, text
+from weighbridge.running.state import Running, State
+
+STAGE_WORDS: Mapping[str, str] = {
+    "starting": mark("Starting the engine"),
+    "reading": mark("Reading the file"),
+    "weights": mark("Loading the weights"),
+    "context": mark("Making room for the context"),
+    "warming": mark("Warming up"),
+    "ready": mark("Ready"),
+}
+
+_STATES: Mapping[State, tuple[str, str]] = {
+    State.STOPPED: ("unknown", mark("Stopped")),
+    State.LOADING: ("tight", mark("Loading")),
+    State.READY: ("fits", mark("Loaded")),
+    State.STOPPING: ("tight", mark("Stopping")),
+    State.FAILED: ("no", mark("Failed")),
+}
+
+
+def badge_of(state: State) -> tuple[str, str]:
+    """The kind of a state's badge, and its word."""
+    kind, word = _STATES[state]
+    return kind, text(word)
+
+
+def stage_in_words(stage: str) -> str:
+    """ "Loading the weights" for "weights"; a stage that we do not know is shown as it is."""
+    return text(STAGE_WORDS[stage]) if stage in STAGE_WORDS else stage
+
+
+def running_of(model_id: str, running: Sequence[Running]) -> Running | None:
+    """The engine process of a model, or None."""
+    return next((one for one in running if one.model_id == model_id), None)
+
+
+def in_front(running: Sequence[Running]) -> Running | None:
+    """The one that the top bar names: a ready one before a loading one before one that stops."""
+    order = (State.READY, State.LOADING, State.STOPPING)
+    alive = [one for one in running if one.state in order]
+    return min(alive, key=lambda one: order.index(one.state), default=None)

@@ -1,0 +1,65 @@
+"""Keeps the top bar and the sidebar's notes true: the loaded model and its speed, the port, the memories."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from weighbridge.base.words import text
+from weighbridge.running.state import State
+from weighbridge.ui.running_words import badge_of, in_front
+from weighbridge.ui.services import Services
+from weighbridge.ui.sidebar import Sidebar
+from weighbridge.ui.topbar import TopBar
+
+
+class Status(QObject):
+    """Listens to the bus and writes to the bars."""
+
+    def __init__(self, services: Services, topbar: TopBar, sidebar: Sidebar) -> None:
+        super().__init__(topbar)
+        self._services = services
+        self._topbar = topbar
+        self._sidebar = sidebar
+        self._memories = services.memories
+        self._tps: dict[str, float] = {}
+        bus = services.bus
+        bus.running_changed.connect(self._running_changed)
+        bus.speed_told.connect(self._speed_told)
+        bus.library_changed.connect(self._library_changed)
+        services.port.changed.connect(self._port_changed)
+        self._memories.changed.connect(self._memories_changed)
+        self._running_changed()
+        self._library_changed()
+        self._port_changed()
+        self._memories_changed()
+
+    def _running_changed(self) -> None:
+        self._show_model()
+        self._memories.sample()
+
+    def _show_model(self) -> None:
+        front = in_front(self._services.supervisor.running())
+        if front is None:
+            self._topbar.show_model(None, None)
+            return
+        note = "" if front.state is State.READY else badge_of(front.state)[1].lower()
+        self._topbar.show_model(front.title, self._tps.get(front.model_id), note)
+
+    def _speed_told(self, model_id: str, tps: float | None) -> None:
+        if tps is None:
+            self._tps.pop(model_id, None)
+        else:
+            self._tps[model_id] = tps
+        self._show_model()
+
+    def _library_changed(self) -> None:
+        count = len(self._services.library.models)
+        self._sidebar.note("library", str(count) if count else "")
+
+    def _port_changed(self) -> None:
+        address = self._services.port.address
+        self._topbar.show_port(address)
+        self._sidebar.note("server", text("on") if address else "")
+
+    def _memories_changed(self) -> None:
+        self._topbar.show_memories(self._memories.memories)

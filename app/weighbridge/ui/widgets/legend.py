@@ -1,0 +1,74 @@
+"""The parts of a memory named below its bar: a swatch of the colour, the word, and the figure."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from weighbridge.base.units import size
+from weighbridge.ui.memory_parts import Memory, Part
+from weighbridge.ui.theme import STEP, Theme
+
+
+class Legend(QWidget):
+    """Wraps to the width it is given. It repeats what the bar tells, so it takes no focus."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._memory: Memory | None = None
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        theme.changed.connect(self.update)
+
+    def show_memory(self, memory: Memory) -> None:
+        """Name the parts of `memory`."""
+        self._memory = memory
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().height() * 20, self.heightForWidth(max(self.width(), 1)))
+
+    def heightForWidth(self, width: int) -> int:
+        places = self._places(width)
+        return places[-1].bottom() + 1 if places else self.fontMetrics().height()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        del event
+        if self._memory is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        tokens = self._theme.tokens
+        for part, place in zip(self._memory.ordered, self._places(self.width()), strict=True):
+            side = self._side()
+            swatch = QRect(place.left(), place.center().y() - side // 2, side, side)
+            free = part.kind == "free"
+            painter.setPen(QPen(QColor(tokens.dim), 1) if free else Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.track if free else getattr(tokens, part.kind)))
+            painter.drawRoundedRect(swatch, 2, 2)
+            painter.setPen(QColor(tokens.dim))
+            words = place.adjusted(side + STEP + 2, 0, 0, 0)
+            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, _words(part))
+
+    def _side(self) -> int:
+        return round(self.fontMetrics().height() * 0.55)
+
+    def _places(self, width: int) -> list[QRect]:
+        metrics = self.fontMetrics()
+        line, left, places = 0, 0, []
+        for part in self._memory.ordered if self._memory else ():
+            wide = self._side() + STEP + 2 + metrics.horizontalAdvance(_words(part))
+            if left and left + wide > width:
+                line, left = line + 1, 0
+            places.append(QRect(left, line * (metrics.height() + STEP), wide, metrics.height()))
+            left += wide + 4 * STEP
+        return places
+
+
+def _words(part: Part) -> str:
+    named = f"{part.word} {size(part.size_bytes)}"
+    return f"{part.owner}: {named}" if part.owner else named

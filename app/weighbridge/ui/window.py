@@ -1,0 +1,217 @@
+"""The frame: top bar, sidebar, pages, palette, and the errors that belong to no page.
+
+It stands before anything else of the program does; `fill` puts the pages in once the core is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from PySide6.QtCore import QByteArray, QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QCursor, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QToolTip, QWidget
+
+from weighbridge.base.settings import SettingsStore
+from weighbridge.base.words import text
+from weighbridge.ui.bus import Bus
+from weighbridge.ui.commands import all_entries, model_entries
+from weighbridge.ui.icons import icon
+from weighbridge.ui.pages.page import Page
+from weighbridge.ui.palette import Palette
+from weighbridge.ui.services import Services
+from weighbridge.ui.sidebar import PAGES, Sidebar
+from weighbridge.ui.status import Status
+from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.topbar import TopBar
+from weighbridge.ui.widgets.error_panel import ErrorPanel, report_of_causes
+from weighbridge.ui.widgets.parts import column, label, row
+
+MINIMUM = (1000, 640)
+_FIRST = (1200, 760)
+_NARROW_EMS = 46
+
+
+class Window(QMainWindow):
+    """The one window. `closing` is emitted when the user closes it; whoever listens ends the program."""
+
+    closing = Signal()
+    language_chosen = Signal(str)
+
+    def __init__(self, theme: Theme, settings: SettingsStore, bus: Bus) -> None:
+        super().__init__()
+        self.setWindowTitle("Weighbridge")
+        self.setMinimumSize(*MINIMUM)
+        self._theme = theme
+        self._settings = settings
+        self._bus = bus
+        self._services: Services | None = None
+        self._page_of: dict[str, Page] = {}
+        self._topbar = TopBar(theme)
+        self._sidebar = Sidebar(theme, settings.value.language)
+        self._errors = ErrorPanel(theme)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(_waiting())
+        self._lay_out()
+        self._palette = Palette(theme, self)
+        self._connect()
+        self._add_shortcuts()
+        self._tint()
+        self._restore_geometry()
+
+    @property
+    def page(self) -> Page | None:
+        """The page shown, or None before `fill`."""
+        current = self._stack.currentWidget()
+        return current if isinstance(current, Page) else None
+
+    @property
+    def page_name(self) -> str:
+        """The name of the page shown; "" before `fill`."""
+        return next((name for name, page in self._page_of.items() if page is self.page), "")
+
+    @property
+    def pages(self) -> Mapping[str, Page]:
+        """All pages by name."""
+        return self._page_of
+
+    @property
+    def palette_box(self) -> Palette:
+        """The palette, shown or hidden."""
+        return self._palette
+
+    def fill(self, services: Services, makers: Mapping[str, Callable[[Services], Page]], first: str) -> None:
+        """Make the pages and show the one called `first`."""
+        self._services = services
+        self._status = Status(services, self._topbar, self._sidebar)
+        for page in PAGES:
+            made = makers[page.name](services)
+            self._page_of[page.name] = made
+            self._stack.addWidget(made)
+        services.memories.start()
+        self.show_page(first)
+        self._tell_notices()
+
+    def show_page(self, name: str) -> None:
+        """Show a page by its name."""
+        page = self._page_of.get(name)
+        if page is None or page is self.page:
+            return
+        if self.page is not None:
+            self.page.left()
+        self._stack.setCurrentWidget(page)
+        self._sidebar.show_page(name)
+        page.entered()
+
+    def show_error(self, error: BaseException) -> None:
+        """Show an error that belongs to no page."""
+        self._errors.show_error(error)
+
+    def shut(self) -> None:
+        """Stop all that the window drives. It may be deleted after this."""
+        if self.page is not None:
+            self.page.left()
+        for page in self._page_of.values():
+            page.shut()
+        if self._services is not None:
+            self._services.memories.stop()
+
+    def geometry_text(self) -> str:
+        """Size and place, as `SettingsStore` keeps them."""
+        return bytes(self.saveGeometry().toBase64().data()).decode("ascii")
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        event.ignore()  # whoever listens closes when all is ended
+        self.closing.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._palette.hide()
+        self._sidebar.use_narrow(self.width() < self.fontMetrics().height() * _NARROW_EMS)
+
+    def _lay_out(self) -> None:
+        pages = QWidget()
+        inner = column(self._errors, self._stack, owner=pages, gap=0)
+        inner.setStretch(1, 1)
+        body = row(self._sidebar, pages, gap=0)
+        body.setStretch(1, 1)
+        whole = QWidget()
+        outer = column(self._topbar, body, owner=whole, gap=0)
+        outer.setStretch(1, 1)
+        self.setCentralWidget(whole)
+
+    def _connect(self) -> None:
+        self._sidebar.chosen.connect(self.show_page)
+        self._sidebar.theme_chosen.connect(self._theme.choose)
+        self._sidebar.language_chosen.connect(self.language_chosen)
+        self._topbar.model_clicked.connect(self._open_models)
+        self._topbar.port_clicked.connect(self._copy_address)
+        self._theme.changed.connect(self._tint)
+        self._bus.page_wanted.connect(self.show_page)
+        self._bus.chat_wanted.connect(self._show_chat)
+        self._bus.failed.connect(self.show_error)
+
+    def _add_shortcuts(self) -> None:
+        for page in PAGES:
+            self._action(text(page.title), page.keys, partial(self.show_page, page.name))
+        self._action(text("Find an action, page or model"), "Ctrl+K", self._open_palette)
+        self._action(text("Switch the model"), "Ctrl+L", self._open_models)
+        self._action(text("Copy the port's address"), "Ctrl+Shift+C", self._copy_address)
+        self._action(text("Quit"), "Ctrl+Q", self.close)
+        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
+        escape.activated.connect(self._escape)
+
+    def _action(self, words: str, keys: str, act: Callable[[], object]) -> None:
+        made = QAction(words, self)
+        made.setShortcut(keys)
+        made.triggered.connect(lambda _checked: act())
+        self.addAction(made)
+
+    def _open_palette(self) -> None:
+        if self._services is None or self.page is None:
+            return
+        own = self.actions()[len(PAGES) + 1 :]  # pages are offered by name, and this list itself is not
+        entries = all_entries(self._services, [*self.page.actions(), *own], self.show_page, self._theme.choose)
+        self._palette.open(entries, text("Find an action, page or model"))
+
+    def _open_models(self) -> None:
+        if self._services is not None:
+            self._palette.open(model_entries(self._services), text("Switch the model"))
+
+    def _copy_address(self) -> None:
+        url = self._services.port.url if self._services else None
+        if url is None:
+            self.show_page("server")
+            return
+        QApplication.clipboard().setText(url)
+        QToolTip.showText(QCursor.pos() + QPoint(0, 4 * STEP), text("Copied: {address}", address=url))
+
+    def _show_chat(self, model_id: str) -> None:
+        del model_id  # the chat page hears it too
+        self.show_page("chat")
+
+    def _escape(self) -> None:
+        if not self._palette.isHidden():
+            self._palette.dismiss()
+        elif not (self.page is not None and self.page.escape()):
+            self._errors.hide()
+
+    def _tell_notices(self) -> None:
+        notices = self._settings.notices
+        if notices:
+            self._errors.show_report(report_of_causes(notices))
+
+    def _tint(self) -> None:
+        self.setWindowIcon(icon("weighbridge", self._theme.tokens.accent, size=64))
+
+    def _restore_geometry(self) -> None:
+        kept = self._settings.value.window_geometry
+        if kept is None or not self.restoreGeometry(QByteArray.fromBase64(kept.encode("ascii", "replace"))):
+            self.resize(*_FIRST)
+
+
+def _waiting() -> QWidget:
+    """What stands where the pages will be, for the moment until they are there."""
+    made = QWidget()
+    column(None, row(None, label(text("Opening…"), "dim"), None), None, owner=made)
+    return made
