@@ -93,6 +93,18 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("The database {path} could not be opened ({reason})."),
         mark("Check the free space, who may write there, and that no other program holds the file."),
     ),
+    "disk.full": (
+        mark("There is not enough room in {path}: {needed_bytes} bytes are needed, {free_bytes} are free."),
+        mark("Free some space, or choose another models folder."),
+    ),
+    "download.busy": (
+        mark("{name} is being fetched already."),
+        mark("Wait for the other one to end, or try again in a minute."),
+    ),
+    "download.wrong_hash": (
+        mark("What came as {name} is not that file: its hash is wrong. It was thrown away."),
+        mark("Try again; if it comes back, something on the way changes downloads."),
+    ),
     "engine.answered": (
         mark("The engine refused the request: {message}"),
         mark("Change the request, or look at the engine's log."),
@@ -183,6 +195,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("{name} could not be read ({reason})."),
         mark("Check that the file is there and that you may read it."),
     ),
+    "file.unwritable": (
+        mark("{path} could not be written ({reason})."),
+        mark("Check who may write there, or choose another models folder."),
+    ),
     "file.web_page": (
         mark("This is a web page that was saved under the name of a model."),
         mark("Download the file itself; addresses with /blob/ lead to a page, those with /resolve/ to the file."),
@@ -246,6 +262,14 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "hardware.probe_slow": (
         mark("Looking at the {what} took longer than {limit_s} seconds."),
         mark("The rest of the machine is shown; look again later."),
+    ),
+    "hub.unreachable": (
+        mark("The Hub could not be reached ({reason})."),
+        mark("Check the network connection and HF_ENDPOINT."),
+    ),
+    "index.unreachable": (
+        mark("The package index could not be used ({reason})."),
+        mark("Check the network connection and the package index that is set for pip or uv."),
     ),
     "internal": (
         mark("Something in Weighbridge failed ({kind})."),
@@ -418,6 +442,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "settings.unwritable": (
         mark("The settings could not be saved in {path} ({reason}). They hold until the program ends."),
         mark("Check the free space and who may write there."),
+    ),
+    "starter.unreachable": (
+        mark("The starter model could not be fetched: not from the Hub ({hub}), nor from the package index ({index})."),
+        mark("Check the network connection, or copy any GGUF file into the models folder."),
     ),
     "stream.interrupted": (
         mark("The answer broke off before its end."),
