@@ -7,10 +7,11 @@ from weighbridge.chat.stream import StreamParser
 from weighbridge.server.relay import Asked, Relay
 
 TIMINGS = {"prompt_n": 4, "cache_n": 1, "predicted_n": 2, "predicted_ms": 9.0}
+PLAIN = Asked()
 USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
 
 
-def relayed(stream, asked=Asked(), size=None, model="tiny"):
+def relayed(stream, asked=PLAIN, size=None, model="tiny"):
     relay = Relay(model, asked)
     sent = b""
     for start in range(0, len(stream), size or len(stream) or 1):

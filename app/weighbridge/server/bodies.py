@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any, NoReturn
 
@@ -51,7 +52,7 @@ def json_object(body: bytes) -> dict[str, Any]:
     """`body` as a JSON object. Raises Refused with a "body." code; costs little whatever it is given."""
     check_shape(body)
     try:
-        read = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+        read = json.loads(body.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite)
     except UnicodeDecodeError as error:
         raise Refused("body.not_utf8", at_byte=error.start) from error
     except json.JSONDecodeError as error:
@@ -61,14 +62,6 @@ def json_object(body: bytes) -> dict[str, Any]:
     if not isinstance(read, dict):
         raise Refused("body.not_object")
     return read
-
-
-def as_json(value: object) -> bytes:
-    """`value` as JSON for an engine. Raises Refused("body.bad_number") for numbers that JSON cannot hold."""
-    try:
-        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
-    except ValueError as error:
-        raise Refused("body.bad_number") from error
 
 
 def check_shape(body: bytes) -> None:
@@ -86,6 +79,13 @@ def check_shape(body: bytes) -> None:
             raise Refused("body.too_deep", limit=MAX_DEPTH)
         if number > MAX_TOKENS:
             raise Refused("body.too_many", limit=MAX_TOKENS)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(digits[:20])
+    return number
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -15,7 +15,7 @@ from weighbridge.chat.events import Usage
 from weighbridge.chat.failure import failure
 from weighbridge.library.model import Model
 from weighbridge.running.lease import Lease
-from weighbridge.server.bodies import as_json, json_object, read_body
+from weighbridge.server.bodies import json_object, read_body
 from weighbridge.server.chat_request import ChatRequest, chat_request, model_name
 from weighbridge.server.hangup import HungUp, while_connected
 from weighbridge.server.models_route import model_for
@@ -86,7 +86,7 @@ class _Exchange:
     async def run(self, supervisor: Leases) -> None:
         """Lease, ask, pass on."""
         async with leased(supervisor.lease(self._model)) as lease:
-            body = as_json(self._request.body_for(lease.model_id, lease.context))
+            body = json.dumps(self._request.body_for(lease.model_id, lease.context)).encode()
             async with post(lease.url + "/v1/chat/completions", lease.headers, body) as answer:
                 if answer.status != 200:
                     raise failure(answer.status, await answer.read(_MAX_ERROR_BYTES))
