@@ -1,0 +1,205 @@
+"""The conversation that is open, and the one answer in flight. Owns both; widgets show what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from weighbridge.chat.answering import Answering, Ask, Phase
+from weighbridge.chat.client import ChatClient
+from weighbridge.chat.conversation import (
+    Conversation,
+    Message,
+    branch,
+    neighbour,
+    newest_leaf,
+    path_to,
+    request_messages,
+    title_from,
+)
+from weighbridge.chat.thinking import Answer
+from weighbridge.ui.chat.options import Options
+
+if TYPE_CHECKING:  # built elsewhere: the window shows before they are
+    from weighbridge.chat.store import ChatStore
+    from weighbridge.library.model import Model
+    from weighbridge.running.supervisor import Supervisor
+
+TICK_MS = 33
+"""Text is drawn 30 times a second."""
+
+
+class Dialogue(QObject):
+    """`path` is what is shown. At most one answer is in flight; it goes on while another conversation is looked at."""
+
+    path_changed = Signal()
+    """Another conversation, branch or message: draw the path anew."""
+    news = Signal(object)
+    """`News` of the answer in flight, at each tick, where it is in the path."""
+    busy_changed = Signal()
+    """An answer began or ended."""
+    conversations_changed = Signal()
+    """A conversation was made, changed or deleted."""
+
+    def __init__(self, store: ChatStore, supervisor: Supervisor, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._supervisor = supervisor
+        self._client = ChatClient()
+        self._conversation: Conversation | None = None
+        self._messages: tuple[Message, ...] = ()
+        self._leaf_id: int | None = None
+        self._answering: Answering | None = None
+        self._answer: Message | None = None
+        self._so_far = Answer()
+        self._phase = Phase.OVER
+        self._timer = QTimer(self, interval=TICK_MS)
+        self._timer.timeout.connect(self._tick)
+
+    @property
+    def conversation(self) -> Conversation | None:
+        """The conversation that is open; None before the first message of a new one."""
+        return self._conversation
+
+    @property
+    def path(self) -> tuple[Message, ...]:
+        """The messages of the branch looked at; the answer in flight with its text so far."""
+        return tuple(self._with_so_far(one) for one in path_to(self._messages, self._leaf_id))
+
+    @property
+    def answer(self) -> Message | None:
+        """The answer in flight, in whatever conversation it is."""
+        return self._answer
+
+    @property
+    def phase(self) -> Phase:
+        """What the answer in flight waits for; OVER where there is none."""
+        return self._phase
+
+    def branch_of(self, message: Message) -> tuple[int, int]:
+        """Which branch `message` is, of how many."""
+        return branch(self._messages, message)
+
+    def open(self, conversation_id: int | None) -> None:
+        """Show a conversation; None shows a new, empty one."""
+        self._conversation = None if conversation_id is None else self._store.conversation(conversation_id)
+        self._read(None if self._conversation is None else self._conversation.leaf_id)
+
+    def send(self, text: str, model: Model, options: Options) -> None:
+        """Send `text` after the path, in a new conversation where none is open."""
+        path = self.path
+        self._ask(text, path[-1].id if path else None, model, options)
+
+    def edit(self, question: Message, text: str, model: Model, options: Options) -> None:
+        """Send `text` in place of `question`, as a branch beside it."""
+        self._ask(text, question.parent_id, model, options)
+
+    def regenerate(self, answer: Message, model: Model, options: Options) -> None:
+        """Have the question of `answer` answered again, as a branch beside it."""
+        question = next((one for one in self._messages if one.id == answer.parent_id), None)
+        if question is not None and self._answering is None:
+            again = self._store.ask_again(question, model.id, options.as_json())
+            self._read(again.id)
+            self._start(again, model, options)
+
+    def go(self, message: Message, step: int) -> None:
+        """Show the branch `step` beside `message`."""
+        beside = neighbour(self._messages, message, step)
+        if beside is not None and self._conversation is not None:
+            self._leaf_id = newest_leaf(self._messages, beside.id)
+            self._store.choose_leaf(self._conversation.id, self._leaf_id)
+            self.path_changed.emit()
+
+    def stop(self) -> None:
+        """Stop the answer in flight; its text stays."""
+        if self._answering is not None:
+            self._answering.stop()
+            self._tick()
+
+    def rename(self, conversation_id: int, title: str) -> None:
+        """Give a conversation another title."""
+        self._store.rename(conversation_id, title)
+        self.conversations_changed.emit()
+
+    def delete(self, conversation_id: int) -> None:
+        """Take a conversation away; an answer in flight in it is stopped. `restore` undoes it."""
+        if self._answer is not None and self._answer.conversation_id == conversation_id:
+            self.stop()
+        self._store.delete(conversation_id)
+        if self._conversation is not None and self._conversation.id == conversation_id:
+            self.open(None)
+        self.conversations_changed.emit()
+
+    def restore(self, conversation_id: int) -> None:
+        """Bring a deleted conversation back and show it."""
+        self._store.restore(conversation_id)
+        self.conversations_changed.emit()
+        self.open(conversation_id)
+
+    def shut(self) -> None:
+        """Stop, wait for the thread, write what came."""
+        self._timer.stop()
+        if self._answering is not None:
+            self._answering.close()
+            self._answering = None
+        self._client.close()
+
+    def _ask(self, text: str, parent_id: int | None, model: Model, options: Options) -> None:
+        if self._answering is not None:
+            return
+        if self._conversation is None:
+            self._conversation = self._store.create(title_from(text), model.id)
+        self._store.keep_settings(self._conversation.id, options.system_prompt, options.as_json())
+        _, answer = self._store.ask(self._conversation.id, parent_id, text, model.id, self._settings(model, options))
+        self._read(answer.id)
+        self._start(answer, model, options)
+
+    def _settings(self, model: Model, options: Options) -> Mapping[str, Any]:
+        load = options.load(self._supervisor.default_load(model))
+        return {"load": load.as_json(), "sampling": options.sampling.body(), "system_prompt": options.system_prompt}
+
+    def _start(self, answer: Message, model: Model, options: Options) -> None:
+        messages = request_messages(path_to(self._messages, answer.parent_id), options.system_prompt)
+        lease = self._supervisor.lease(model, options.load(self._supervisor.default_load(model)))
+        ask = Ask(answer, tuple(messages), options.sampling)
+        self._answering = Answering(ask, lease, self._client, self._store)
+        self._answer, self._so_far, self._phase = answer, Answer(), Phase.WAITING
+        self._answering.start()
+        self._timer.start()
+        self.conversations_changed.emit()
+        self.busy_changed.emit()
+
+    def _tick(self) -> None:
+        if self._answering is None or self._answer is None:
+            return
+        news = self._answering.drain()
+        answer_id = self._answer.id
+        for piece in news.pieces:
+            self._so_far.add(piece)
+        self._phase = news.phase
+        if news.message is not None:
+            self._end(news.message)
+        if any(one.id == answer_id for one in path_to(self._messages, self._leaf_id)):
+            self.news.emit(news)
+        if news.message is not None:
+            self.busy_changed.emit()
+
+    def _end(self, message: Message) -> None:
+        self._timer.stop()
+        if self._answering is not None:
+            self._answering.close()
+        self._answering = self._answer = None
+        self._messages = tuple(message if one.id == message.id else one for one in self._messages)
+
+    def _read(self, leaf_id: int | None) -> None:
+        self._messages = () if self._conversation is None else self._store.messages(self._conversation.id)
+        self._leaf_id = leaf_id
+        self.path_changed.emit()
+
+    def _with_so_far(self, message: Message) -> Message:
+        if self._answer is None or message.id != self._answer.id:
+            return message
+        return replace(message, text=self._so_far.text, reasoning=self._so_far.reasoning)

@@ -1,0 +1,202 @@
+"""Messages as they stand in the column: a question in its bubble, an answer with what can be done to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from weighbridge.base.explain import explain_code
+from weighbridge.base.words import text
+from weighbridge.chat.answering import News, Phase
+from weighbridge.chat.conversation import Failure, Message, MessageState
+from weighbridge.ui.background import Background
+from weighbridge.ui.chat.figures import answer_line, thought_line
+from weighbridge.ui.chat.links import LinkRow
+from weighbridge.ui.chat.thought import ThoughtFold
+from weighbridge.ui.markdown.view import MarkdownView
+from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.widgets.error_panel import ErrorPanel, Report
+from weighbridge.ui.widgets.parts import button, column, label, row, selectable
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What items are drawn with."""
+
+    theme: Theme
+    background: Background
+
+
+class _Item(QWidget):
+    """A message. Its signals carry the message."""
+
+    edit_wanted = Signal(object)
+    regenerate_wanted = Signal(object)
+    branch_wanted = Signal(object, int)
+
+    def __init__(self, message: Message) -> None:
+        super().__init__()
+        self.message = message
+        self._branches = BranchSwitch()
+        self._branches.wanted.connect(lambda step: self.branch_wanted.emit(self.message, step))
+
+    def set_branch(self, place: int, count: int) -> None:
+        """Which branch this is, of how many."""
+        self._branches.show_branch(place, count)
+
+    def copy(self) -> None:
+        """Put the raw text on the clipboard."""
+        QApplication.clipboard().setText(self.message.text)
+
+    def discard(self) -> None:
+        """The item goes away."""
+
+
+class QuestionItem(_Item):
+    """What the user wrote, as it was written."""
+
+    def __init__(self, message: Message, drawing: Drawing) -> None:
+        super().__init__(message)
+        self._theme = drawing.theme
+        self._bubble = QFrame()
+        self._bubble.setObjectName("bubble")
+        shown = selectable(label(message.text, wrap=True))
+        shown.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        column(shown, owner=self._bubble).setContentsMargins(3 * STEP, 2 * STEP, 3 * STEP, 2 * STEP)
+        shown.setAccessibleName(text("You wrote: {message}", message=message.text))
+        line = QHBoxLayout()
+        line.addStretch(1)
+        line.addWidget(self._bubble, 4 if _is_long(message.text) else 0)
+        foot = row(None, self._branches, gap=0)
+        column(line, foot, owner=self, gap=1)
+        drawing.theme.changed.connect(self._tint)
+        self._tint()
+
+    def _tint(self) -> None:
+        surface = self._theme.tokens.accent_surface
+        self._bubble.setStyleSheet(f"QFrame#bubble {{ background: {surface}; border: none; border-radius: 8px; }}")
+
+
+class AnswerItem(_Item):
+    """What the model wrote, thought and failed at."""
+
+    def __init__(self, message: Message, drawing: Drawing) -> None:
+        super().__init__(message)
+        self._theme = drawing.theme
+        self._thought = ThoughtFold()
+        self._view = MarkdownView(drawing.theme, drawing.background)
+        self._link = LinkRow()
+        self._error: ErrorPanel | None = None
+        self._line = label("", "dim")
+        self._wait = label("", "dim")
+        self._view.link_wanted.connect(self._link.ask)
+        self._actions = self._make_actions()
+        self._column = column(self._thought, self._view, self._wait, self._link, self._actions, owner=self)
+        self.show_message(message)
+
+    @property
+    def raw(self) -> str:
+        """The text that is shown."""
+        return self._view.raw
+
+    def show_message(self, message: Message) -> None:
+        """Show `message` from the start."""
+        over = message.state is not MessageState.STREAMING
+        self._thought.show_thought(message.reasoning, self._thought_title(message))
+        self._view.show_text(message.text, whole=over)
+        self._settle(message)
+
+    def take(self, news: News) -> None:
+        """What came since the last tick."""
+        for piece in news.pieces:
+            if piece.restart:
+                self._thought.add(self._view.raw, self._thought_title(self.message))
+                self._view.show_text("", whole=False)
+            if piece.reasoning:
+                self._thought.add(piece.reasoning, self._thought_title(self.message))
+        self._view.append("".join(_after_restart(news)))
+        if news.message is not None:
+            self._view.finish()
+            self._thought.show_thought(news.message.reasoning, self._thought_title(news.message))
+            self._settle(news.message)
+        elif self._wait.isVisibleTo(self):
+            self._say_wait(news.phase)
+
+    def copy(self) -> None:
+        QApplication.clipboard().setText(self._view.raw)
+
+    def discard(self) -> None:
+        self._view.discard()
+
+    def _make_actions(self) -> QWidget:
+        made = QWidget()
+        buttons = [
+            button(text("Copy"), self.copy, "quiet", text("Copy the whole answer")),
+            button(text("Edit"), lambda: self.edit_wanted.emit(self.message), "quiet", text("Edit the question")),
+            button(text("Regenerate"), lambda: self.regenerate_wanted.emit(self.message), "quiet"),
+        ]
+        line = row(*buttons, self._branches, None, self._line, owner=made, gap=0)
+        line.setContentsMargins(0, 0, 0, 0)
+        return made
+
+    def _settle(self, message: Message) -> None:
+        self.message = message
+        over = message.state is not MessageState.STREAMING
+        self._line.setText(answer_line(message) if over else "")
+        self._actions.setVisible(over)
+        self._wait.setVisible(not over and not message.text)
+        if message.error is not None:
+            self._tell(message.error)
+
+    def _say_wait(self, phase: Phase) -> None:
+        words = {Phase.WAITING: text("Waiting for the model"), Phase.READING: text("Reading the prompt")}
+        self._wait.setText(words.get(phase, ""))
+        self._wait.setVisible(phase in words)
+
+    def _tell(self, failure: Failure) -> None:
+        if self._error is None:
+            self._error = ErrorPanel(self._theme)
+            self._column.insertWidget(self._column.indexOf(self._actions), self._error)
+        said = explain_code(failure.code, failure.values)
+        details = "\n".join((f"{failure.code} {dict(failure.values)}", *failure.log))
+        self._error.show_report(Report(said.what, said.next_step, details))
+
+    @staticmethod
+    def _thought_title(message: Message) -> str:
+        return thought_line(message.figures, thinking=message.state is MessageState.STREAMING)
+
+
+class BranchSwitch(QWidget):
+    """ "2 of 3" with a button on each side; hidden where there is one branch only."""
+
+    wanted = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._words = QLabel()
+        self._words.setProperty("role", "dim")
+        self._back = button("‹", lambda: self.wanted.emit(-1), "quiet", text("Branch before"))
+        self._on = button("›", lambda: self.wanted.emit(+1), "quiet", text("Branch after"))
+        row(self._back, self._words, self._on, owner=self, gap=0)
+        self.hide()
+
+    def show_branch(self, place: int, count: int) -> None:
+        """This one is number `place` of `count`."""
+        self._words.setText(text("Branch {place} of {count}", place=place, count=count))
+        self._back.setEnabled(place > 1)
+        self._on.setEnabled(place < count)
+        self.setVisible(count > 1)
+
+
+def _after_restart(news: News) -> list[str]:
+    texts: list[str] = []
+    for piece in news.pieces:
+        texts = [piece.text] if piece.restart else [*texts, piece.text]
+    return texts
+
+
+def _is_long(message: str) -> bool:
+    """Whether a bubble takes all the width it may: a label that wraps does not know how wide it would like to be."""
+    return len(message) > 60 or "\n" in message

@@ -1,0 +1,62 @@
+"""What is seen while a model loads: its stage, how long it has taken, and Cancel."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
+
+from weighbridge.base.units import number
+from weighbridge.base.words import text
+from weighbridge.running.state import Running, State
+from weighbridge.ui.running_words import stage_in_words
+from weighbridge.ui.theme import STEP
+from weighbridge.ui.widgets.parts import button, label, row
+from weighbridge_engines.api import STAGES
+
+LOOK_MS = 100
+
+
+class LoadingRow(QFrame):
+    """Hidden while nothing loads. Emits `cancelled`."""
+
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "panel")
+        self._words = label("", "figure")
+        self._elapsed = label("", "dim")
+        self._bar = QProgressBar(textVisible=False)
+        self._bar.setRange(0, len(STAGES) - 1)
+        self._tenths = 0
+        self._clock = QTimer(self, interval=LOOK_MS)
+        self._clock.timeout.connect(self._look)
+        cancel = button(text("Cancel"), self.cancelled.emit)
+        line = row(self._words, self._bar, self._elapsed, cancel, owner=self, gap=4)
+        line.setStretch(1, 1)
+        line.setContentsMargins(4 * STEP, 2 * STEP, 2 * STEP, 2 * STEP)
+        self.hide()
+
+    def show_running(self, running: Running | None) -> None:
+        """Show the load of `running`, or go away where it does not load."""
+        if running is None or running.state is not State.LOADING:
+            self.shut()
+            self.hide()
+            return
+        words = stage_in_words(running.stage)
+        self._words.setText(text("{model}: {stage}", model=running.title, stage=words))
+        self._bar.setValue(STAGES.index(running.stage) if running.stage in STAGES else 0)
+        self._bar.setAccessibleName(words)
+        if not self._clock.isActive():
+            self._tenths = 0
+            self._look()
+            self._clock.start()
+        self.show()
+
+    def shut(self) -> None:
+        """Stop the clock."""
+        self._clock.stop()
+
+    def _look(self) -> None:
+        self._elapsed.setText(f"{number(self._tenths / 10, 1)}\u202fs")
+        self._tenths += 1

@@ -1,0 +1,385 @@
+"""The chat page: conversations at the left, messages in the middle, options at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from weighbridge.base.errors import Cancelled, NotFound
+from weighbridge.base.task import Task
+from weighbridge.base.units import number
+from weighbridge.base.words import text
+from weighbridge.chat.answering import News, Phase
+from weighbridge.chat.conversation import Conversation, Message
+from weighbridge.chat.meter import Reading
+from weighbridge.library.model import Model
+from weighbridge.running.state import Running, State
+from weighbridge.ui.chat.column import MessageColumn
+from weighbridge.ui.chat.composer import Composer
+from weighbridge.ui.chat.conversations import ConversationList
+from weighbridge.ui.chat.dialogue import Dialogue
+from weighbridge.ui.chat.items import Drawing
+from weighbridge.ui.chat.loading import LoadingRow
+from weighbridge.ui.chat.models import ChosenModel
+from weighbridge.ui.chat.options import Options, options_from
+from weighbridge.ui.chat.options_pane import OptionsPane
+from weighbridge.ui.chat.panes import Panes
+from weighbridge.ui.chat.strip import LiveStrip
+from weighbridge.ui.chat.switcher import ModelSwitcher
+from weighbridge.ui.pages.page import Page
+from weighbridge.ui.running_words import badge_of
+from weighbridge.ui.services import Services
+from weighbridge.ui.widgets.empty_state import EmptyState
+from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge.ui.widgets.parts import action, button, column, label, row
+
+REMEMBERED = "chat.open"
+FIGURES_EVERY = 6
+"""Figures are shown at each sixth tick, five times a second: faster cannot be read."""
+
+
+class ChatPage(Page):
+    """Talks to the chosen model; loads it with the first message where it is not loaded."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__()
+        self._services = services
+        self._store = services.store
+        self._store.recover()
+        self._editing: Message | None = None
+        self._search_task: Task | None = None
+        self._ticks = 0
+        self._chosen = ChosenModel(services, self)
+        self._dialogue = Dialogue(services.store, services.supervisor, self)
+        self._list = ConversationList(services.theme)
+        self._switcher = ModelSwitcher()
+        self._note = label("", "dim")
+        self._column = MessageColumn(Drawing(services.theme, services.background))
+        self._empty = EmptyState("", "", self._fill_emptiness)
+        self._middle = QStackedWidget()
+        self._error = ErrorPanel(services.theme)
+        self._loading = LoadingRow()
+        self._strip = LiveStrip(services.theme)
+        self._composer = Composer()
+        self._options = OptionsPane(services.theme)
+        self._panes = self._lay_out()
+        self._connect()
+        self._add_actions()
+        self._restore()
+        self._show_model()
+
+    @property
+    def dialogue(self) -> Dialogue:
+        """The conversation that is open and the answer in flight."""
+        return self._dialogue
+
+    @property
+    def composer(self) -> Composer:
+        """Where a message is written."""
+        return self._composer
+
+    @property
+    def column(self) -> MessageColumn:
+        """The messages."""
+        return self._column
+
+    @property
+    def strip(self) -> LiveStrip:
+        """The live figures."""
+        return self._strip
+
+    def entered(self) -> None:
+        self._show_model()
+        self._composer.take_focus()
+
+    def left(self) -> None:
+        self._remember()
+
+    def escape(self) -> bool:
+        if self._dialogue.answer is not None:
+            self.stop()
+        elif self._composer.editing:
+            self._composer.leave_edit()
+        else:
+            return False
+        return True
+
+    def shut(self) -> None:
+        self._remember()
+        self._loading.shut()
+        self._options.shut()
+        self._list.shut()
+        self._column.discard()
+        self._dialogue.shut()
+
+    def send(self, words: str) -> None:
+        """Send a message, or the edited one, to the chosen model."""
+        model = self._chosen.model
+        if model is None:
+            return
+        options = self._options.options
+        self._error.hide()
+        self._strip.clear()
+        if self._editing is not None:
+            self._dialogue.edit(self._editing, words, model, options)
+        else:
+            self._dialogue.send(words, model, options)
+        self._editing = None
+        self._composer.clear()
+
+    def stop(self) -> None:
+        """Stop the answer in flight; a load that only it waits for stops too."""
+        waiting = self._dialogue.phase is Phase.WAITING
+        self._dialogue.stop()
+        if waiting:
+            self._cancel_load()
+
+    def new_chat(self) -> None:
+        """Begin a new conversation, with the options of the one before."""
+        self._dialogue.open(None)
+        self._composer.take_focus()
+        self._show_list()
+
+    def open(self, conversation_id: int) -> None:
+        """Show a conversation with the options it was last sent with."""
+        try:
+            self._dialogue.open(conversation_id)
+        except NotFound as error:
+            self._error.show_error(error)
+            return
+        conversation = self._dialogue.conversation
+        if conversation is not None:
+            self._options.show_options(options_from(conversation.settings, conversation.system_prompt))
+            if conversation.model_id is not None and any(
+                one.id == conversation.model_id for one in self._chosen.models
+            ):
+                self._chosen.choose(conversation.model_id)
+        self._show_list()
+
+    def _lay_out(self) -> Panes:
+        self._middle.addWidget(self._empty)
+        self._middle.addWidget(self._column)
+        self._chats_button = button(text("Chats"), self._toggle_list)
+        self._options_button = button(text("Options"), self._toggle_options)
+        head = row(self._switcher, self._note, None, self._chats_button, self._options_button, gap=2)
+        middle = QWidget()
+        whole = column(head, self._middle, self._error, self._loading, self._strip, self._composer, owner=middle, gap=2)
+        whole.setStretch(1, 1)
+        panes = Panes(self._list, middle, self._options)
+        column(panes, owner=self, margin=4)
+        return panes
+
+    def _connect(self) -> None:
+        self._chosen.changed.connect(self._show_model)
+        self._dialogue.path_changed.connect(self._show_path)
+        self._dialogue.news.connect(self._take)
+        self._dialogue.busy_changed.connect(self._show_busy)
+        self._dialogue.conversations_changed.connect(self._show_list)
+        self._list.opened.connect(self.open)
+        self._list.new_wanted.connect(self.new_chat)
+        self._list.renamed.connect(self._dialogue.rename)
+        self._list.deleted.connect(self._dialogue.delete)
+        self._list.restored.connect(self._dialogue.restore)
+        self._list.searched.connect(lambda _words: self._show_list())
+        self._switcher.chosen.connect(self._chosen.choose)
+        self._column.edit_wanted.connect(self._edit)
+        self._column.regenerate_wanted.connect(self._regenerate)
+        self._column.branch_wanted.connect(self._dialogue.go)
+        self._composer.sent.connect(self.send)
+        self._composer.stopped.connect(self.stop)
+        self._composer.edit_left.connect(self._leave_edit)
+        self._loading.cancelled.connect(self.stop)
+        self._options.changed.connect(self._keep_options)
+        self._options.reload_wanted.connect(self._load)
+
+    def _add_actions(self) -> None:
+        action(self, text("New chat"), self.new_chat, "Ctrl+N")
+        action(self, text("Stop the answer"), self.stop)
+        action(self, text("Regenerate the last answer"), self._regenerate_last, "Ctrl+R")
+        action(self, text("Copy the last answer"), self._copy_last, "Ctrl+Shift+A")
+        action(self, text("Show or hide the list of chats"), self._toggle_list, "Ctrl+B")
+        action(self, text("Show or hide the options"), self._toggle_options, "Ctrl+Alt+B")
+        action(self, text("Load the chosen model now"), self._load)
+
+    def _restore(self) -> None:
+        """What was open at the last end, at the same place."""
+        kept = self._store.remembered(REMEMBERED)
+        known = {one.id for one in self._store.conversations()}
+        if isinstance(kept, dict) and kept.get("conversation") in known:
+            self.open(kept["conversation"])
+            place = kept.get("place")
+            self._column.go_to(place if isinstance(place, int) else None)
+        else:
+            self._dialogue.open(None)
+        self._show_list()
+
+    def _remember(self) -> None:
+        conversation = self._dialogue.conversation
+        kept = {"conversation": None if conversation is None else conversation.id, "place": self._column.place()}
+        self._store.remember(REMEMBERED, kept)
+
+    def _show_path(self) -> None:
+        path = self._dialogue.path
+        self._column.show_path(path, self._dialogue.branch_of)
+        self._middle.setCurrentWidget(self._column if path else self._empty)
+        self._show_figures(path[-1] if path else None)
+
+    def _take(self, news: News) -> None:
+        self._column.take(news)
+        self._ticks += 1
+        if news.message is not None:
+            self._show_figures(news.message)
+        elif self._ticks % FIGURES_EVERY == 0 and news.reading is not None:
+            self._strip.show_reading(news.reading, self._context(), goes_on=True)
+            answer = self._dialogue.answer
+            if answer is not None:
+                self._services.bus.speed_told.emit(answer.model_id, news.reading.now_tps)
+
+    def _show_figures(self, message: Message | None) -> None:
+        """The figures of an answer that is over, or the emptiness before the first."""
+        reading = reading_of(message) if message is not None else None
+        self._strip.setVisible(message is not None)
+        if message is not None and (self._dialogue.answer is None or message.id != self._dialogue.answer.id):
+            self._strip.show_reading(reading, message.figures.get("context"), goes_on=False)
+
+    def _show_busy(self) -> None:
+        answer = self._dialogue.answer
+        self._composer.set_busy(answer is not None)
+        if answer is None:
+            running = self._chosen.running
+            self._services.bus.speed_told.emit(running.model_id if running is not None else "", None)
+            self._show_list()
+
+    def _show_list(self) -> None:
+        """Read the list anew, off the GUI thread: a search looks at every message."""
+        if self._search_task is not None:
+            self._search_task.cancel()
+        words = self._list.search
+        self._search_task = self._services.background.run(
+            lambda _task: self._store.conversations(words), self._found, self._not_found
+        )
+
+    def _found(self, found: tuple[Conversation, ...]) -> None:
+        conversation = self._dialogue.conversation
+        titles = {one.id: one.title for one in self._chosen.models}
+        self._list.show_conversations(found, None if conversation is None else conversation.id, titles)
+
+    def _not_found(self, error: BaseException) -> None:
+        if not isinstance(error, Cancelled):
+            self._error.show_error(error)
+
+    def _show_model(self) -> None:
+        model, running = self._chosen.model, self._chosen.running
+        self._switcher.show_models(self._chosen.models, self._services.supervisor.running(), model)
+        self._note.setText(_note(model, running))
+        self._composer.set_target(model.title if model is not None else None)
+        self._loading.show_running(running)
+        self._strip.show_memory(running.memory_bytes if running is not None else None)
+        self._show_effective(model, running)
+        self._show_emptiness(model, running)
+
+    def _show_effective(self, model: Model | None, running: Running | None) -> None:
+        ready = running is not None and running.state is State.READY
+        differs = False
+        if model is not None and running is not None and ready:
+            differs = self._options.options.load(self._services.supervisor.default_load(model)) != running.load
+        self._options.show_effective(running.settings if running is not None and ready else (), differs=differs)
+
+    def _show_emptiness(self, model: Model | None, running: Running | None) -> None:
+        if model is None:
+            self._empty.say(text("There is no model here yet."))
+            self._empty.button.setText(text("Open the Library"))
+        else:
+            self._empty.say(text("Ask {model} something.", model=model.title))
+            self._empty.button.setText(text("Load it now"))
+        self._empty.button.setVisible(running is None or running.state is State.FAILED)
+
+    def _fill_emptiness(self) -> None:
+        if self._chosen.model is None:
+            self._services.bus.page_wanted.emit("library")
+        else:
+            self._load()
+
+    def _load(self) -> None:
+        model = self._chosen.model
+        if model is None:
+            return
+        self._error.hide()
+        load = self._options.options.load(self._services.supervisor.default_load(model))
+        loading = self._services.supervisor.load(model, load)
+
+        def wait(task: Task) -> None:
+            task.on_cancel(lambda: loading.cancel())
+            loading.result()
+
+        self._services.background.stream(wait, lambda _none: None, self._not_found, "load")
+
+    def _cancel_load(self) -> None:
+        running = self._chosen.running
+        if running is not None and running.state is State.LOADING:
+            self._services.supervisor.stop(running.model_id)
+
+    def _keep_options(self) -> None:
+        conversation = self._dialogue.conversation
+        options: Options = self._options.options
+        if conversation is not None:
+            self._store.keep_settings(conversation.id, options.system_prompt, options.as_json())
+        self._show_effective(self._chosen.model, self._chosen.running)
+
+    def _edit(self, answer: Message) -> None:
+        question = next((one for one in self._dialogue.path if one.id == answer.parent_id), None)
+        if question is not None and self._dialogue.answer is None:
+            self._editing = question
+            self._composer.edit(question.text)
+
+    def _leave_edit(self) -> None:
+        self._editing = None
+
+    def _regenerate(self, answer: Message) -> None:
+        model = self._chosen.model
+        if model is not None:
+            self._strip.clear()
+            self._dialogue.regenerate(answer, model, self._options.options)
+
+    def _regenerate_last(self) -> None:
+        if self._column.items:
+            self._regenerate(self._column.items[-1].message)
+
+    def _copy_last(self) -> None:
+        if self._column.items:
+            self._column.items[-1].copy()
+
+    def _toggle_list(self) -> None:
+        self._panes.toggle_left()
+
+    def _toggle_options(self) -> None:
+        self._panes.toggle_right()
+
+    def _context(self) -> int | None:
+        running = self._chosen.running
+        return running.context if running is not None else None
+
+
+def reading_of(message: Message) -> Reading | None:
+    """The figures kept with an answer, as a reading; None where none were."""
+    figures = message.figures
+    if "source" not in figures:
+        return None
+    return Reading(
+        source=figures["source"],
+        decode_tps=figures.get("decode_tps"),
+        prompt_tps=figures.get("prompt_tps"),
+        ttft_ms=figures.get("ttft_ms"),
+        context_used=figures.get("context_used"),
+        output_tokens=figures.get("output_tokens", 0),
+    )
+
+
+def _note(model: Model | None, running: Running | None) -> str:
+    """What stands beside the model's name."""
+    if model is None:
+        return ""
+    if running is None:
+        return text("not loaded")
+    if running.state is State.READY and running.context is not None:
+        return text("{context} context", context=number(running.context))
+    return badge_of(running.state)[1]

@@ -1,0 +1,58 @@
+"""The button that names the model messages go to, and its menu of what is in the Library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QWidget
+
+from weighbridge.base.words import text
+from weighbridge.library.model import Model
+from weighbridge.running.state import Running, State
+from weighbridge.ui.running_words import badge_of, running_of
+
+LONGEST = 44
+
+
+class ModelSwitcher(QPushButton):
+    """Emits `chosen` with the id of a model."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAutoDefault(False)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setToolTip(text("Choose the model (Ctrl+L)"))
+        self._menu = QMenu(self)
+        self._menu.setToolTipsVisible(True)
+        self.setMenu(self._menu)
+        self.show_models((), (), None)
+
+    def show_models(self, models: Sequence[Model], running: Sequence[Running], chosen: Model | None) -> None:
+        """Name `chosen`; offer `models`, each with what it is doing."""
+        title = chosen.title if chosen is not None else text("No model")
+        self.setText(_cut(title) + "  ")
+        self.setAccessibleName(text("Model: {model}", model=title))
+        self._menu.clear()
+        for model in models:
+            self._menu.addAction(self._entry(model, running_of(model.id, running), chosen))
+        self.setEnabled(bool(models))
+
+    def _entry(self, model: Model, running: Running | None, chosen: Model | None) -> QAction:
+        known = running is not None and running.state is not State.STOPPED
+        state = badge_of(running.state)[1] if running is not None and known else ""
+        made = QAction(f"{_cut(model.title)}\t{state}" if state else _cut(model.title), self._menu)
+        made.setCheckable(True)
+        made.setChecked(chosen is not None and chosen.id == model.id)
+        made.setEnabled(model.problem is None)
+        made.setToolTip(model.title)
+        made.triggered.connect(lambda _checked, model_id=model.id: self.chosen.emit(model_id))
+        return made
+
+
+def _cut(title: str) -> str:
+    shown = title if len(title) <= LONGEST else title[: LONGEST - 1] + "…"
+    return shown.replace("&", "&&")
