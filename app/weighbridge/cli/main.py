@@ -1,0 +1,89 @@
+"""Reading the command line, running one command, and telling what went wrong."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from weighbridge import __version__
+from weighbridge.base.errors import Cancelled, WeighbridgeError
+from weighbridge.base.explain import explain
+from weighbridge.base.words import LANGUAGES, text, use_language
+from weighbridge.cli import hardware, ls, starter
+
+COMMANDS = (hardware, ls, starter)
+"""One module a command; each registers itself with `add(subparsers)` and sets `run`, called with the arguments."""
+
+FAILED, INTERRUPTED = 1, 130
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command. Returns the exit code: 0; 1 after an error that was told; 2 for a command that makes no sense;
+    130 after Ctrl-C.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        _print_anything(stream)
+    use_language(_told_language(argv))
+    try:
+        arguments = build_parser().parse_args(argv)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else FAILED
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+        return code
+    except WeighbridgeError as error:
+        tell_error(error, as_json=getattr(arguments, "json", False))
+        return FAILED
+    except (Cancelled, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return FAILED
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser with all commands."""
+    parser = argparse.ArgumentParser(prog="weighbridge", description=text("Weigh, run and serve language models."))
+    parser.add_argument("--version", action="version", version=f"weighbridge {__version__}")
+    parser.add_argument("--language", choices=LANGUAGES, help=text("the language of texts; default: the system's"))
+    subparsers = parser.add_subparsers(required=True, metavar=text("COMMAND"))
+    for command in COMMANDS:
+        command.add(subparsers)
+    return parser
+
+
+def tell_error(error: WeighbridgeError, as_json: bool) -> None:
+    """An error in words on stderr, or as one JSON object on stdout."""
+    explanation = explain(error)
+    if as_json:
+        shown = {**error.values, "code": error.code, "message": str(explanation)}
+        print(json.dumps({"error": shown}, default=str))
+    else:
+        print(explanation, file=sys.stderr)
+
+
+def _told_language(argv: Sequence[str]) -> str | None:
+    """Known before the parser is built, because its help is in that language."""
+    early = argparse.ArgumentParser(add_help=False, exit_on_error=False)
+    early.add_argument("--language")
+    try:
+        return str(early.parse_known_args(list(argv))[0].language or "") or None
+    except (argparse.ArgumentError, SystemExit):
+        return None
+
+
+def _print_anything(stream: TextIO) -> None:
+    """A file name or a thin space that the terminal's encoding lacks is no reason to fail."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
+
+
+def _forget_stdout() -> None:
+    """The reader went away (`weighbridge ls | head`): nothing more is written, not even by the interpreter's end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
