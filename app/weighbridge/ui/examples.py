@@ -16,8 +16,13 @@ def example(kind: str, url: str, model: str | None) -> str:
 
 
 def _curl(url: str, model: str) -> str:
-    body = json.dumps({"model": model, "messages": [{"role": "user", "content": "Say hello."}], "stream": True})
-    return f"curl -N {url}/v1/chat/completions \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(body)}\n"
+    body = (
+        f'{{"model": {json.dumps(model)},\n'
+        '       "messages": [{"role": "user", "content": "Say hello."}],\n'
+        '       "stream": true}'
+    )
+    lines = (f"curl -N {url}/v1/chat/completions", "-H 'Content-Type: application/json'", f"-d {shlex.quote(body)}")
+    return " \\\n  ".join(lines) + "\n"
 
 
 def _python(url: str, model: str) -> str:

@@ -23,13 +23,18 @@ def _source(name: str) -> str:
     return path(f"icons/{name}.svg").read_text("utf-8")
 
 
+def tinted(name: str, colour: str) -> str:
+    """The SVG of the icon `name` in `colour`."""
+    return _source(name).replace("currentColor", colour)
+
+
 @lru_cache(maxsize=512)
 def pixmap(name: str, colour: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:
     """The icon `name` in `colour` ("#rrggbb"), `size` pixels wide and high, for a screen of that device pixel ratio."""
     drawn = QPixmap(round(size * ratio), round(size * ratio))
     drawn.fill(Qt.GlobalColor.transparent)
     painter = QPainter(drawn)
-    QSvgRenderer(QByteArray(_source(name).replace("currentColor", colour).encode())).render(painter)
+    QSvgRenderer(QByteArray(tinted(name, colour).encode())).render(painter)
     painter.end()
     drawn.setDevicePixelRatio(ratio)
     return drawn

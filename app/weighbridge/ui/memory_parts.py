@@ -12,7 +12,7 @@ ORDER = ("others", "weights", "kv", "state", "compute", "engine")
 """The kinds of parts as they stand in a bar; each is also the name of its colour. What is left is free."""
 
 _WORDS: Mapping[str, str] = {
-    "others": mark("Other programs"),
+    "others": mark("Everything else"),
     "weights": mark("Weights"),
     "kv": mark("KV cache"),
     "state": mark("State"),

@@ -6,6 +6,7 @@ Properties that pages set: `role` on QLabel ("title", "heading", "dim", "figure"
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from string import Template
 
 from weighbridge.ui.tokens import Tokens
@@ -34,23 +35,50 @@ QPushButton[role="primary"]:disabled { background: $unknown_surface; color: $dim
 QPushButton[role="quiet"] { background: transparent; border-color: transparent; padding: 4px 8px; }
 QPushButton[role="quiet"]:hover { background: $accent_surface; }
 QPushButton[role="quiet"]:focus { border-color: $accent; }
+QPushButton[role="address"] { background: transparent; border: 1px solid transparent; padding: 2px 0;
+  font-weight: 600; text-align: left; }
+QPushButton[role="address"]:hover { color: $accent; }
+QPushButton[role="address"]:focus { border-bottom-color: $accent; border-radius: 0; }
+QPushButton[role="address"]:disabled { color: $dim; }
 QPushButton[role="page"] { background: transparent; border: 1px solid transparent; color: $dim; text-align: left;
   padding: 8px 10px; }
 QPushButton[role="page"]:hover { color: $text; }
 QPushButton[role="page"]:focus { border-color: $accent; }
 QPushButton[role="page"]:checked { background: $accent_surface; color: $accent; font-weight: 600; }
 
-QLineEdit, QSpinBox, QComboBox, QPlainTextEdit, QTextEdit { background: $panel; color: $text; border: 1px solid $line;
-  border-radius: 6px; padding: 5px 8px; selection-background-color: $accent; selection-color: $on_accent; }
-QLineEdit:focus, QSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus { border-color: $accent; }
+QLineEdit, QAbstractSpinBox, QComboBox, QPlainTextEdit, QTextEdit { background: $panel; color: $text;
+  border: 1px solid $line; border-radius: 6px; padding: 5px 8px; selection-background-color: $accent;
+  selection-color: $on_accent; }
+QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus
+  { border-color: $accent; }
+QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: $dim; background: $window; }
+QAbstractSpinBox QLineEdit, QComboBox QLineEdit { border: none; padding: 0; background: transparent; }
+QComboBox { padding-right: 22px; }
+QComboBox::drop-down { border: none; width: 22px; }
+QComboBox::down-arrow { image: url("$down_glyph"); width: 14px; height: 14px; }
+QComboBox QAbstractItemView { background: $panel; border: 1px solid $line; }
+QAbstractSpinBox { padding-right: 22px; }
+QAbstractSpinBox[buttonSymbols="2"] { padding-right: 8px; }
+QAbstractSpinBox::up-button { border: none; width: 20px; subcontrol-position: top right; margin: 3px 2px 0 0; }
+QAbstractSpinBox::down-button { border: none; width: 20px; subcontrol-position: bottom right; margin: 0 2px 3px 0; }
+QAbstractSpinBox::up-arrow { image: url("$up_glyph"); width: 11px; height: 11px; }
+QAbstractSpinBox::down-arrow { image: url("$down_glyph"); width: 11px; height: 11px; }
+
+QCheckBox::indicator { width: 15px; height: 15px; border: 1px solid $dim; border-radius: 4px; background: $panel; }
+QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$check_glyph"); }
+QCheckBox::indicator:focus { border-color: $accent; }
+QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line; }
+QSlider::sub-page:horizontal { height: 4px; border-radius: 2px; background: $accent; }
+QSlider::handle:horizontal { width: 14px; height: 14px; margin: -5px 0; border-radius: 7px; background: $accent; }
+QSlider::handle:horizontal:focus { border: 2px solid $text; width: 10px; height: 10px; }
 
 QTableView { background: $panel; border: none; border-radius: 8px; outline: none; selection-color: $text;
   selection-background-color: $accent_surface; gridline-color: $line; }
-QTableView::item { border-bottom: 1px solid $line; padding: 0 10px; }
+QTableView::item { border-bottom: 1px solid $line; padding: 0 8px; }
 QTableView::item:selected { background: $accent_surface; color: $text; }
 QHeaderView { background: $panel; border-radius: 8px; }
 QHeaderView::section { background: $panel; color: $dim; border: none; border-bottom: 1px solid $line;
-  padding: 8px 10px; }
+  padding: 8px 11px; }
 QListView { background: $panel; border: none; outline: none; }
 QListView::item { padding: 8px 10px; border-radius: 6px; }
 QListView::item:selected { background: $accent_surface; color: $text; }
@@ -63,12 +91,20 @@ QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
 
 QProgressBar { background: $track; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }
 QProgressBar::chunk { background: $accent; border-radius: 3px; }
+QScrollBar { background: transparent; border: none; margin: 0; }
+QScrollBar:vertical { width: 10px; }
+QScrollBar:horizontal { height: 10px; }
+QScrollBar::handle { background: $others; border-radius: 3px; margin: 2px; }
+QScrollBar::handle:vertical { min-height: 28px; }
+QScrollBar::handle:horizontal { min-width: 28px; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QScrollArea { background: transparent; border: none; }
 QScrollArea > QWidget > QWidget#scrolled { background: transparent; }
 QSplitter::handle { background: transparent; }
 """)
 
 
-def style_sheet(tokens: Tokens) -> str:
-    """The sheet in the colours of `tokens`."""
-    return _SHEET.substitute(vars(tokens))
+def style_sheet(tokens: Tokens, glyphs: Mapping[str, str]) -> str:
+    """The sheet in the colours of `tokens`; `glyphs` are the files of its images."""
+    return _SHEET.substitute(vars(tokens), **glyphs)

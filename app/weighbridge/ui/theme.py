@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
 from weighbridge.base.settings import SettingsStore
+from weighbridge.ui.glyph_files import GlyphFiles
 from weighbridge.ui.style_sheet import style_sheet
 from weighbridge.ui.tokens import DARK, LIGHT, Tokens
 
@@ -73,6 +74,7 @@ class Theme(QObject):
         self._settings = settings
         self._system_is_dark = _is_dark(app)
         self._tokens = LIGHT
+        self._glyphs = GlyphFiles()
         app.setStyle("Fusion")
         app.styleHints().colorSchemeChanged.connect(self._system_changed)
         self._apply()
@@ -101,7 +103,7 @@ class Theme(QObject):
         dark = self._system_is_dark if self.choice == "system" else self.choice == "dark"
         self._tokens = DARK if dark else LIGHT
         self._app.setPalette(palette(self._tokens))
-        self._app.setStyleSheet(style_sheet(self._tokens))
+        self._app.setStyleSheet(style_sheet(self._tokens, self._glyphs.addresses(self._tokens)))
         self.changed.emit()
 
 

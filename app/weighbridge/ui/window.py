@@ -102,6 +102,7 @@ class Window(QMainWindow):
         self._stack.setCurrentWidget(page)
         self._sidebar.show_page(name)
         page.entered()
+        page.setFocus()
 
     def show_error(self, error: BaseException) -> None:
         """Show an error that belongs to no page."""

@@ -57,7 +57,7 @@ class LibraryRow:
     @property
     def memory(self) -> Memory | None:
         """What it would take, as far as known, of the whole memory; None where that is unknown."""
-        if self.total_bytes is None:
+        if self.total_bytes is None or self.model.problem is not None:
             return None
         return Memory(text("memory"), self.total_bytes, weight.parts(self.estimate))
 
@@ -190,7 +190,7 @@ _SHOWN: Mapping[Column, Callable[[LibraryRow], str]] = {
     Column.QUANT: lambda row: row.model.quant or text("unknown"),
     Column.SIZE: lambda row: size(row.model.size_bytes),
     Column.CONTEXT: lambda row: _shown_number(_context(row)),
-    Column.MEMORY: lambda row: weight.figure(row.estimate),
+    Column.MEMORY: lambda row: text("unknown") if row.model.problem else weight.figure(row.estimate),
     Column.STATE: lambda row: row.badge[1] if row.badge else "",
 }
 

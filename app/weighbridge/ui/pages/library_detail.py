@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QWidget
@@ -12,6 +13,7 @@ from weighbridge.base.units import THIN, number
 from weighbridge.base.words import text
 from weighbridge.running.state import Running, State
 from weighbridge.ui import weight
+from weighbridge.ui.folders import short
 from weighbridge.ui.models.library_model import LibraryRow
 from weighbridge.ui.running_words import stage_in_words
 from weighbridge.ui.theme import STEP, Theme
@@ -69,7 +71,7 @@ class LibraryDetail(QFrame):
         model, running = shown.model, shown.running
         self._title.setText(model.title)
         room = self.fontMetrics().height() * 44
-        path = self.fontMetrics().elidedText(str(model.path), Qt.TextElideMode.ElideMiddle, room)
+        path = self.fontMetrics().elidedText(short(model.path, Path.home()), Qt.TextElideMode.ElideMiddle, room)
         self._path.setText(path)
         self._path.setToolTip(str(model.path))
         badge = shown.badge

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHeaderView
 
 from weighbridge.base.words import text
@@ -13,6 +13,15 @@ from weighbridge.ui.models.library_model import Column, LibraryFilter, LibraryMo
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.cells import CellDelegate
 from weighbridge.ui.widgets.tables import Table
+
+_GIVEN_UP: tuple[tuple[bool, tuple[Column, ...]], ...] = (
+    (True, ()),
+    (False, ()),
+    (False, (Column.FORMAT,)),
+    (False, (Column.FORMAT, Column.CONTEXT)),
+    (False, (Column.FORMAT, Column.CONTEXT, Column.QUANT)),
+)
+"""Whether bars are drawn and which columns are hidden, for ever less room."""
 
 
 class LibraryTable(Table):
@@ -30,7 +39,8 @@ class LibraryTable(Table):
         self._model.setParent(self)
         self._filter.setParent(self)
         self._chosen_id = ""
-        self.setItemDelegate(CellDelegate(theme, self))
+        self._cells = CellDelegate(theme, self)
+        self.setItemDelegate(self._cells)
         self.setSortingEnabled(True)
         self.sortByColumn(Column.MODEL, Qt.SortOrder.AscendingOrder)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -38,8 +48,10 @@ class LibraryTable(Table):
         self.doubleClicked.connect(lambda _index: self.entered.emit())
         self.selectionModel().currentRowChanged.connect(self._current_changed)
         self._model.dataChanged.connect(self.chosen_changed)
+        self._model.dataChanged.connect(self._fit)
+        self._model.modelReset.connect(self._fit)
         header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(Column.MODEL, QHeaderView.ResizeMode.Stretch)
 
     @property
@@ -75,6 +87,27 @@ class LibraryTable(Table):
             self._ask_menu(self.visualRect(self.currentIndex()).center())
         else:
             super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Each column as wide as it needs; where the name would get too little, bars go first, then whole columns."""
+        least = self.fontMetrics().height() * 14
+        for with_bars, hidden in _GIVEN_UP:
+            self._cells.with_bars = with_bars
+            wanted = {column: self._wanted(column) for column in Column if column not in (Column.MODEL, *hidden)}
+            if sum(wanted.values()) + least <= self.viewport().width():
+                break
+        for column in Column:
+            self.setColumnHidden(column, column in hidden)
+        for column, width in wanted.items():
+            self.setColumnWidth(column, width)
+        self.viewport().update()
+
+    def _wanted(self, column: Column) -> int:
+        return max(self.sizeHintForColumn(column), self.horizontalHeader().sectionSizeHint(column))
 
     def _current_changed(self, current: QModelIndex) -> None:
         if current.isValid():

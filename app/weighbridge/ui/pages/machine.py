@@ -66,7 +66,7 @@ class MachinePage(Page):
         inner = column(
             self._looking, self._memory_column, system, self._cards, self._findings_panel, None, owner=scrolled, gap=3
         )
-        inner.setContentsMargins(0, 0, STEP, 0)
+        inner.setContentsMargins(0, 0, 0, 0)
         area = QScrollArea(widgetResizable=True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(scrolled)

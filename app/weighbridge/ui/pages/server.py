@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHeaderView,
     QPlainTextEdit,
+    QScrollArea,
     QSpinBox,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +27,8 @@ from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.parts import action, button, column, fixed_font, label, panel, row, selectable
 from weighbridge.ui.widgets.tables import Table
 
+_EXAMPLE_LINES = 9
+
 
 class ServerPage(Page):
     """Drives `services.port`."""
@@ -36,7 +39,7 @@ class ServerPage(Page):
         self._port = services.port
         self._badge = Badge(services.theme, "unknown", "")
         self._toggle = button("", self._switch, "primary")
-        self._address = button("", self._copy_address, "quiet")
+        self._address = button("", self._copy_address, "address")
         self._moved = label("", "dim", wrap=True)
         self._number = self._make_number()
         self._errors = ErrorPanel(services.theme)
@@ -67,7 +70,7 @@ class ServerPage(Page):
         made.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         made.setValue(self._services.settings.value.port)
         made.setAccessibleName(text("Port"))
-        made.setFixedWidth(made.fontMetrics().horizontalAdvance("0" * 9))
+        made.setFixedWidth(made.fontMetrics().horizontalAdvance("0" * 9) + 2 * STEP)
         made.editingFinished.connect(self._number_chosen)
         return made
 
@@ -97,35 +100,41 @@ class ServerPage(Page):
     def _lay_out(self) -> None:
         number = label(text("Port"), "dim")
         number.setBuddy(self._number)
-        head = row(label(text("Server"), "title"), self._badge, None, number, self._number, self._toggle)
-        where = row(self._address, None, gap=1)
+        head = row(label(text("Server"), "title"), self._badge, None, number, self._number, self._toggle, gap=3)
         safe = text("Only programs on this computer can reach it. Any key, or none, will do.")
-        state = panel(where, self._moved, label(safe, "dim", wrap=True), margin=3)
-        served = panel(label(text("Models it answers for"), "heading"), self._served, None, margin=4)
-        sample = self._sample_panel()
-        middle = row(served, sample, gap=3)
+        where = row(self._address, None, label(safe, "dim"))
+        state = panel(where, self._moved, margin=3)
+        served = panel(label(text("Models it answers for"), "heading"), self._served_area(), margin=4)
+        middle = row(served, self._sample_panel(), gap=3)
         middle.setStretch(0, 2)
         middle.setStretch(1, 3)
         whole = column(head, self._errors, state, middle, self._requests_panel(), owner=self, margin=4, gap=3)
-        whole.setStretch(3, 2)
-        whole.setStretch(4, 3)
+        whole.setStretch(4, 1)
+
+    def _served_area(self) -> QScrollArea:
+        inner = QWidget()
+        inner.setObjectName("scrolled")
+        column(self._served, None, owner=inner)
+        made = QScrollArea(widgetResizable=True)
+        made.setWidget(inner)
+        made.setAccessibleName(text("Models it answers for"))
+        return made
 
     def _sample_panel(self) -> QFrame:
         take = button(text("Copy"), self._copy_example, name=text("Copy the example"))
         head = row(label(text("Try it"), "heading"), None, self._which, take)
+        self._example.setFixedHeight(self._example.fontMetrics().lineSpacing() * _EXAMPLE_LINES + 6 * STEP)
         return panel(head, self._example, margin=3)
 
-    def _requests_panel(self) -> QWidget:
-        made = panel(margin=0)
-        inner = made.layout()
-        assert inner is not None
+    def _requests_panel(self) -> QFrame:
         title = label(text("Recent requests"), "heading")
         title.setContentsMargins(3 * STEP, 2 * STEP, 3 * STEP, 0)
-        self._no_requests.setContentsMargins(3 * STEP, 0, 3 * STEP, 3 * STEP)
-        self._no_requests.setAlignment(Qt.AlignmentFlag.AlignTop)
-        for item in (title, self._no_requests, self._table):
-            inner.addWidget(item)
-        inner.setContentsMargins(1, 1, 1, 1)
+        self._no_requests.setContentsMargins(3 * STEP, 0, 3 * STEP, 0)
+        made = panel(title, self._no_requests, self._table, None, margin=0)
+        made.setContentsMargins(1, 1, 1, 1)
+        inner = made.layout()
+        assert isinstance(inner, QVBoxLayout)
+        inner.setStretch(2, 1000)
         return made
 
     def _add_actions(self) -> None:
@@ -144,13 +153,13 @@ class ServerPage(Page):
             self._show_port()
 
     def _show_port(self) -> None:
-        kind, word, does = {
-            PortState.OFF: ("unknown", text("Off"), text("Open the port")),
-            PortState.OPENING: ("tight", text("Opening"), text("Close the port")),
-            PortState.ON: ("fits", text("On"), text("Close the port")),
-            PortState.CLOSING: ("tight", text("Closing"), text("Open the port")),
+        kind, word, glyph, does = {
+            PortState.OFF: ("unknown", text("Off"), "ring", text("Open the port")),
+            PortState.OPENING: ("tight", text("Opening"), "", text("Close the port")),
+            PortState.ON: ("fits", text("On"), "dot", text("Close the port")),
+            PortState.CLOSING: ("tight", text("Closing"), "", text("Open the port")),
         }[self._port.state]
-        self._badge.say(kind, word)
+        self._badge.say(kind, word, glyph)
         self._toggle.setText(does)
         self._toggle.setAccessibleName(does)
         self._show_address()

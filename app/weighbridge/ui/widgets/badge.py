@@ -28,8 +28,13 @@ def badge_size(metrics: QFontMetrics, shown: str) -> QSize:
     return QSize(metrics.horizontalAdvance(shown) + metrics.height() + 20, height)
 
 
-def paint_badge(painter: QPainter, rect: QRectF, kind: str, shown: str, tokens: Tokens, ratio: float) -> None:
-    """Paint a badge of `kind` (of GLYPHS) saying `shown` in `rect`, on a screen of that device pixel ratio."""
+def paint_badge(
+    painter: QPainter, rect: QRectF, kind: str, shown: str, tokens: Tokens, ratio: float, glyph: str = ""
+) -> None:
+    """Paint a badge of `kind` (of GLYPHS) saying `shown` in `rect`, on a screen of that device pixel ratio.
+
+    `glyph` is an icon in place of the kind's own.
+    """
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -37,8 +42,8 @@ def paint_badge(painter: QPainter, rect: QRectF, kind: str, shown: str, tokens: 
     painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
     side = round(painter.fontMetrics().height() * 0.85)
     colour = getattr(tokens, kind)
-    glyph = pixmap(GLYPHS[kind], colour, side, ratio)
-    painter.drawPixmap(round(rect.left()) + 8, round(rect.center().y() - side / 2), glyph)
+    drawn = pixmap(glyph or GLYPHS[kind], colour, side, ratio)
+    painter.drawPixmap(round(rect.left()) + 8, round(rect.center().y() - side / 2), drawn)
     painter.setPen(QColor(colour))
     place = rect.adjusted(side + 12, 0, -8, 0)
     shown = painter.fontMetrics().elidedText(shown, Qt.TextElideMode.ElideRight, round(place.width()))
@@ -56,9 +61,9 @@ class Badge(QWidget):
         theme.changed.connect(self.update)
         self.say(kind, shown)
 
-    def say(self, kind: str, shown: str) -> None:
-        """Show another kind and text."""
-        self._kind, self._shown = kind, shown
+    def say(self, kind: str, shown: str, glyph: str = "") -> None:
+        """Show another kind and text; `glyph` is an icon in place of the kind's own."""
+        self._kind, self._shown, self._glyph = kind, shown, glyph
         self.setAccessibleName(shown)
         self.updateGeometry()
         self.update()
@@ -69,4 +74,5 @@ class Badge(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         del event
         painter = QPainter(self)
-        paint_badge(painter, QRectF(self.rect()), self._kind, self._shown, self._theme.tokens, self.devicePixelRatioF())
+        rect, tokens, ratio = QRectF(self.rect()), self._theme.tokens, self.devicePixelRatioF()
+        paint_badge(painter, rect, self._kind, self._shown, tokens, ratio, self._glyph)

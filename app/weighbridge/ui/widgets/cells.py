@@ -18,15 +18,19 @@ CHIP_ROLE = Qt.ItemDataRole.UserRole + 2
 BAR_ROLE = Qt.ItemDataRole.UserRole + 3
 """A Memory: a bar at the left of the cell's text."""
 
+_INSET = 11
+"""Where texts begin: the padding of the style sheet and the margin that Qt adds."""
+
 _Index = QModelIndex | QPersistentModelIndex
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Paints the cells of a table by their roles; other cells as Qt does."""
+    """Paints the cells of a table by their roles; other cells as Qt does. Bars are left out unless `with_bars`."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self.with_bars = True
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         hint = super().sizeHint(option, index)
@@ -36,19 +40,19 @@ class CellDelegate(QStyledItemDelegate):
             hint.setWidth(badge_size(option.fontMetrics, badge[1]).width() + 5 * STEP)
         elif index.data(CHIP_ROLE):
             hint.setWidth(hint.width() + 5 * STEP)
-        elif index.data(BAR_ROLE) is not None:
+        elif self.with_bars and index.data(BAR_ROLE) is not None:
             hint.setWidth(hint.width() + em * 6)
         return QSize(hint.width(), em + 5 * STEP)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         badge, chip, memory = index.data(BADGE_ROLE), index.data(CHIP_ROLE), index.data(BAR_ROLE)
         super().paint(painter, option, index)
-        cell = QRectF(option.rect).adjusted(2.5 * STEP, 0, -2.5 * STEP, 0)
+        cell = QRectF(option.rect).adjusted(_INSET, 0, -_INSET, -1)
         if badge is not None:
             self._paint_badge(painter, option, cell, badge)
         elif chip:
             self._paint_chip(painter, option, cell, str(index.data()))
-        elif isinstance(memory, Memory):
+        elif self.with_bars and isinstance(memory, Memory):
             bar = QRectF(cell.left(), cell.center().y() - 3.5, option.fontMetrics.height() * 5, 7)
             painter.save()
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -73,8 +77,8 @@ class CellDelegate(QStyledItemDelegate):
     def _paint_chip(self, painter: QPainter, option: QStyleOptionViewItem, cell: QRectF, shown: str) -> None:
         metrics = option.fontMetrics
         wide = min(metrics.horizontalAdvance(shown) + 3.0 * STEP, cell.width())
-        tall = metrics.height() + 2.0
-        place = QRectF(cell.left(), round(cell.center().y() - tall / 2) + 0.5, wide, tall)
+        tall = metrics.height() + 3.0
+        place = QRectF(cell.left(), round(cell.center().y() - tall / 2) - 0.5, wide, tall)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self._theme.tokens.line), 1))

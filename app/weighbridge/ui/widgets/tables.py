@@ -28,6 +28,12 @@ class Table(QTableView):
         self.horizontalHeader().setMinimumSectionSize(self.fontMetrics().height() * 3)
         self._size_rows()
 
+    @property
+    def whole_height(self) -> int:
+        """The height at which all rows show."""
+        rows = self.model().rowCount() * self.verticalHeader().defaultSectionSize()
+        return self.horizontalHeader().sizeHint().height() + rows + 2 * self.frameWidth()
+
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
