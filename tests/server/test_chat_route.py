@@ -227,6 +227,11 @@ def test_an_engine_that_answers_nonsense(house, body):
     assert house.send(chat(asked())).error["code"] == "stream.malformed"
 
 
+def test_a_bad_byte_in_a_whole_answer_is_replaced(house):
+    house.engine.use(lambda line: line.whole(b'{"choices":[{"message":{"content":"a\xff"}}]}'))
+    assert house.send(chat(asked())).json["choices"][0]["message"]["content"] == "a\ufffd"
+
+
 def test_an_engine_that_is_gone(house):
     house.engines.url = "http://127.0.0.1:1"
     reply = house.send(chat(asked(stream=True)))

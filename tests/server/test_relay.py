@@ -145,3 +145,41 @@ def test_a_last_frame_without_its_blank_line_counts():
 
 def test_comments_keep_the_connection_open():
     assert relayed(b": ping\n\n" + whole())[0].startswith(b": ping\n\n")
+
+
+def said(sent):
+    return "".join(each["choices"][0]["delta"].get("content", "") for each in payloads(sent)[:-1])
+
+
+def raw_chunk(content):
+    return chunk(model="tiny", content="@").replace(b"@", content)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        ((b"\xf0\x9f", b"\x98\xb8!"), "😸!"),
+        ((b"\\ud83d", b"\\ude38"), "😸"),
+        ((b"\\uD83D\\uDE38", b"x"), "😸x"),
+        ((b"a\xff", b"b"), "a\ufffdb"),
+        ((b"a", b"b\xff"), "ab\ufffd"),
+        ((b"a", b"\xf0\x9f"), "a\ufffd"),
+        ((b"a\\ud83d", b"b"), "a\ufffdb"),
+        (("日".encode()[:1], "日".encode()[1:] + b"b"), "日b"),
+    ],
+)
+def test_a_cut_character_reaches_the_caller_whole(pieces, text):
+    sent, relay = relayed(b"".join(map(raw_chunk, pieces)) + chunk("stop", model="tiny") + DONE)
+    assert said(sent) == text
+    assert relay.fault is None
+
+
+def test_choices_and_channels_are_mended_apart():
+    def part(index, channel, half):
+        return b'data: {"choices":[{"index":%d,"delta":{"%s":"%s"}}]}\n\n' % (index, channel, half)
+
+    halves = [(0, b"content", b"\\ud83d"), (1, b"content", b"\\ud83d"), (0, b"reasoning", b"x")]
+    ends = [(1, b"content", b"\\ude39"), (0, b"content", b"\\ude38")]
+    sent, _ = relayed(b"".join(part(*each) for each in halves + ends) + chunk("stop") + DONE)
+    deltas = [(each["choices"][0]["index"], each["choices"][0]["delta"]) for each in payloads(sent)[:-1]]
+    assert deltas[2:5] == [(0, {"reasoning": "x"}), (1, {"content": "😹"}), (0, {"content": "😸"})]

@@ -15,17 +15,17 @@ class Joiner:
 
     Two cuts are met: a surrogate pair written as two JSON escapes in two pieces, and the bytes of one character in two
     pieces. The second arrives here as lone surrogates U+DC80..U+DCFF, Python's `surrogateescape`, which the parser
-    asks for. A cut tail is held back until the next piece; what cannot be mended becomes one U+FFFD.
+    asks for. A cut tail is held back (`holding`) until the next piece; what cannot be mended becomes one U+FFFD.
     """
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._high = ""
-        self._inside = False
+        self.holding = False
 
     def feed(self, piece: str) -> str:
         """What can be shown of the text so far held back and `piece`."""
-        if not self._inside and not _SURROGATE.search(piece):
+        if not self.holding and not _SURROGATE.search(piece):
             return piece
         joined = (self._high + piece).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
         self._high = joined[-1:] if "\ud800" <= joined[-1:] <= "\udbff" else ""
@@ -39,5 +39,5 @@ class Joiner:
     def _decode(self, text: str, *, final: bool) -> str:
         raw = _NOT_A_BYTE.sub(_REPLACEMENT, text).encode("utf-8", "surrogateescape")
         shown = self._decoder.decode(raw, final)
-        self._inside = bool(self._high or self._decoder.getstate()[0])
+        self.holding = bool(self._high or self._decoder.getstate()[0])
         return shown

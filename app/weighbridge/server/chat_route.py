@@ -124,7 +124,7 @@ class _Exchange:
 
     def _whole(self, body: bytes) -> bytes:
         try:
-            read = json.loads(body)
+            read = json.loads(body.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
             raise EngineFailed("stream.malformed") from error
         if not isinstance(read, dict):

@@ -15,6 +15,7 @@ from weighbridge.base.errors import EngineFailed, WeighbridgeError
 from weighbridge.chat.events import Usage
 from weighbridge.chat.frames import Frames, frame_of, payload
 from weighbridge.chat.stream import error_message, timings, usage
+from weighbridge.server.characters import Characters, is_sound
 from weighbridge.server.replies import error_body
 
 _DONE = b"data: [DONE]\n\n"
@@ -47,6 +48,7 @@ class Relay:
         self._asked = asked
         self._unwanted = asked.unwanted()
         self._frames = Frames()
+        self._characters = Characters()
         self._model_mark = b'"model":' + json.dumps(model_id, ensure_ascii=False).encode("utf-8", "replace")
         self._marks = tuple(f'"{name}"'.encode() for name in (*self._unwanted, "usage", "error"))
         self._finished = False
@@ -89,6 +91,8 @@ class Relay:
             and b'"finish_reason":null' in frame
             and self._model_mark in frame
             and not any(mark in frame for mark in self._marks)
+            and is_sound(frame)
+            and not self._characters.holding
         )
 
     def _changed(self, frame: bytes, cut_off: bool) -> bytes:
@@ -98,7 +102,7 @@ class Relay:
         if data.strip() == b"[DONE]":
             return self._end_as_told()
         try:
-            chunk = json.loads(data.decode("utf-8", "replace"))
+            chunk = json.loads(data.decode("utf-8", "surrogateescape"))
         except (ValueError, RecursionError):
             chunk = None
         if not isinstance(chunk, dict):
@@ -109,6 +113,7 @@ class Relay:
 
     def _rewritten(self, chunk: dict[str, Any]) -> bytes:
         self._learn(chunk)
+        self._characters.mend(chunk)
         chunk["model"] = self._model_id
         told = strip(chunk, self._unwanted)
         counts = told.pop("usage", None)
