@@ -17,8 +17,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
+from weighbridge_engines import llama_server
 from weighbridge_engines.api import (
     Capability,
     Cause,
@@ -68,8 +69,7 @@ class Script:
         unknown = set(values) - {known.name for known in fields(cls)}
         if unknown:
             raise ValueError(f"unknown keys: {', '.join(sorted(unknown))}")
-        known: dict[str, Any] = values
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()})
+        return cls(**cast(dict[str, Any], {name: _frozen(value) for name, value in values.items()}))
 
 
 class EchoSession:
@@ -156,11 +156,14 @@ def report(line: str) -> Mapping[str, int]:
 
 
 def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
-    """Echo says what it says; a script may print any other engine's words."""
-    del exit_code
+    """A bad script; else what llama.cpp's words would mean, for a script may print them."""
     if any("unknown keys" in line or "JSONDecodeError" in line for line in log):
         return Cause("engine.bad_model_file")
-    return None
+    return llama_server.diagnose(log, exit_code)
+
+
+def _frozen(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _pieces(text: str) -> list[str]:

@@ -168,7 +168,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self) -> dict[str, Any]:
         length = int(self.headers.get("Content-Length") or 0)
         if length > BODY_LIMIT_BYTES:
-            self.close_connection = True
             raise ValueError("the body is too large")
         body = json.loads(self.rfile.read(length))
         if not isinstance(body, dict):
@@ -176,6 +175,8 @@ class _Handler(BaseHTTPRequestHandler):
         return body
 
     def _fault(self, status: HTTPStatus, kind: str, message: str, **more: object) -> None:
+        # A refusal may come before the body was read; what is left of it must not be taken for the next request.
+        self.close_connection = True
         self._json(status, {"error": {"code": status.value, "type": kind, "message": message, **more}})
 
     def _context_fault(self, error: ContextExceeded) -> None:
@@ -192,6 +193,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(data)
 

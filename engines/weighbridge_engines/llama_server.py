@@ -159,7 +159,8 @@ _CAUSES = (
     (re.compile(r"failed to open GGUF file|No such file or directory"), "engine.no_model_file"),
     (
         re.compile(
-            r"unable to allocate|failed to allocate|allocation failed|out of (?:device )?memory|not enough memory|cudaMalloc failed|bad_alloc"
+            r"unable to allocate|failed to allocate|allocation failed|out of (?:device )?memory|not enough memory"
+            r"|cudaMalloc failed|bad_alloc"
         ),
         "engine.out_of_memory",
     ),

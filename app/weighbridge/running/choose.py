@@ -13,18 +13,14 @@ PREFERRED = ("llama_server", "echo")
 """Engines in the order in which they are tried for a format."""
 
 SMALLEST_BATCH, LARGEST_BATCH = 32, 512
-BATCH_S = 0.25
-"""What one batch of the prompt should take.
+"""Below 32 tokens at a time prefill costs as much per token as decode; above 512 nothing is gained on a CPU."""
 
-An engine sees Stop and hang-up only between two batches, and it is to act on them within half a second; half of that is
-left for a slower machine than assumed.
-"""
+BATCH_S = 0.45
+"""What one batch of the prompt may take: an engine sees Stop and hang-up only between two batches."""
 
 FLOP_PER_CORE_S = 40e9
-"""Prefill of quantised weights by llama.cpp on one core with AVX2.
-
-48e9 measured on a 135M model, larger ones do a little worse.
-"""
+"""Prefill of 4-bit weights by llama.cpp on one core with AVX2 (measured: 39e9 to 48e9 with a 135M model, from 64 tokens
+at a time on; at 32 it is 25e9)."""
 
 BITS_PER_WEIGHT = 4.8
 """For the number of parameters where only the file's size is known: a usual 4-bit quantisation."""
@@ -32,10 +28,14 @@ BITS_PER_WEIGHT = 4.8
 
 @dataclass(frozen=True)
 class Defaults:
-    """What a load takes from the machine and the settings: usable cores, and the context length in tokens."""
+    """What a load takes from the machine and the settings: usable cores, the context length in tokens.
+
+    `accelerated` is true where the default engine computes on a GPU, so that a full batch takes no time worth saving.
+    """
 
     cores: int
     context: int = 4096
+    accelerated: bool = False
 
 
 def engine_for(model: Model, engines: Iterable[Engine]) -> Engine:
@@ -70,7 +70,7 @@ def default_load(model: Model, defaults: Defaults) -> Load:
         alias=model.id,
         context=min(defaults.context, trained) if trained else defaults.context,
         threads=threads,
-        batch=prompt_batch(_parameters(model), threads) if model.format == "gguf" else None,
+        batch=None if defaults.accelerated else prompt_batch(_parameters(model), threads),
     )
 
 
@@ -87,5 +87,5 @@ def prompt_batch(parameters: float, threads: int) -> int:
 
 
 def _parameters(model: Model) -> float:
-    told = model.info.parameters if model.info else None
+    told: int | None = model.info.parameters if model.info else None
     return told or model.size_bytes * 8 / BITS_PER_WEIGHT

@@ -36,8 +36,9 @@ class Told:
 
 
 def settings(load: Load, told: Told) -> tuple[Setting, ...]:
-    """Requested and effective, side by side, for the values that a person may set."""
-    return tuple(_setting(name, getattr(load, name, load.extra.get(name)), told.values.get(name)) for name in SHOWN)
+    """Requested and effective, side by side, for what was asked for or told."""
+    rows = (_setting(name, getattr(load, name, load.extra.get(name)), told.values.get(name)) for name in SHOWN)
+    return tuple(row for row in rows if row.requested is not None or row.effective is not None)
 
 
 def _setting(name: str, requested: object, effective: object) -> Setting:

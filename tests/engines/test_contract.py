@@ -1,0 +1,40 @@
+"""What holds for every engine."""
+
+import subprocess
+import sys
+
+import pytest
+
+from weighbridge_engines.api import Cause, Load
+from weighbridge_engines.catalogue import catalogue
+
+ENGINES = catalogue()
+HEAVY = ("xllamacpp", "numpy", "torch", "llama_cpp", "mlx", "PySide6", "httpx2")
+
+
+def test_the_catalogue_knows_its_engines():
+    assert set(ENGINES) == {"echo", "llama_server"}
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=list(ENGINES))
+def test_an_engine_is_complete(engine):
+    assert engine.title and engine.install and engine.formats and engine.capabilities
+    assert sum(way is not None for way in (engine.command, engine.serve, engine.open, engine.attach)) == 1
+    missing = engine.missing()
+    assert missing is None or isinstance(missing, Cause)
+    assert engine.report("no line of any engine") == {}
+    assert engine.diagnose(["no line of any engine"], 0) is None
+
+
+def test_reading_what_engines_there_are_imports_nothing_heavy():
+    code = (
+        "import sys; from weighbridge_engines.catalogue import catalogue; catalogue();"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_load_survives_the_way_to_the_worker():
+    load = Load(model="/m/ü.gguf", alias="a", context=5, extra={"x": [1, 2]})
+    assert Load.from_json(load.as_json()) == load

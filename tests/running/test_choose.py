@@ -1,0 +1,59 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from weighbridge.base.errors import EngineFailed, Refused
+from weighbridge.formats.architectures import Kind
+from weighbridge.formats.model import ModelInfo
+from weighbridge.library.model import Model
+from weighbridge.running.choose import Defaults, default_load, engine_for, prompt_batch
+from weighbridge_engines.api import Cause
+from weighbridge_engines.catalogue import catalogue
+
+INFO = ModelInfo(format="gguf", kind=Kind.CHAT, context_length=2048, parameters=135_000_000)
+MODEL = Model("m", "m", Path("m.gguf"), (Path("m.gguf"),), "gguf", "Q4_1", 98_000_000, INFO)
+
+
+def test_one_core_stays_free_and_the_context_is_what_was_trained_at_most():
+    load = default_load(MODEL, Defaults(cores=8, context=4096))
+    assert (load.threads, load.context, load.alias) == (7, 2048, "m")
+
+
+def test_a_single_core_gets_one_thread():
+    assert default_load(MODEL, Defaults(cores=1)).threads == 1
+
+
+def test_unknown_trained_context_takes_the_default():
+    assert default_load(replace(MODEL, info=None), Defaults(cores=2, context=4096)).context == 4096
+
+
+@pytest.mark.parametrize(
+    ("parameters", "threads", "batch"),
+    [(135e6, 1, 64), (135e6, 7, 256), (8e9, 1, 32), (8e9, 64, 64), (1e6, 8, 512), (0, 1, 512)],
+)
+def test_a_batch_of_the_prompt_takes_under_half_a_second(parameters, threads, batch):
+    assert prompt_batch(parameters, threads) == batch
+
+
+def test_a_gpu_computes_whole_batches():
+    assert default_load(MODEL, Defaults(cores=8, accelerated=True)).batch is None
+
+
+def test_engine_by_format():
+    assert engine_for(MODEL, catalogue().values()).id == "llama_server"
+    assert engine_for(replace(MODEL, format="echo"), catalogue().values()).id == "echo"
+
+
+def test_no_engine_for_a_format():
+    with pytest.raises(Refused) as refused:
+        engine_for(replace(MODEL, format="exl9"), catalogue().values())
+    assert refused.value.code == "engine.none_for_format"
+
+
+def test_an_engine_that_is_not_installed_says_how_to_get_it():
+    absent = replace(catalogue()["llama_server"], missing=lambda: Cause("engine.not_installed"))
+    with pytest.raises(EngineFailed) as failed:
+        engine_for(MODEL, [absent])
+    assert failed.value.code == "engine.not_installed"
+    assert failed.value.values["install"] == "pip install xllamacpp"

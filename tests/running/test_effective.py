@@ -1,0 +1,58 @@
+from weighbridge.running.effective import Told, settings
+from weighbridge.running.state import Setting
+from weighbridge_engines.api import Load
+from weighbridge_engines.llama_server import report
+
+LOG = """\
+0.00.002.639 I cmn  common_param: system_info: n_threads = 1 (n_threads_batch = 1) / 2 | CPU : SSE3 = 1 |
+0.00.004.458 I srv    load_model: loading model 'm.gguf'
+0.00.147.188 I load_tensors:   CPU_Mapped model buffer size =    92.10 MiB
+0.00.149.800 I llama_context: n_seq_max             = 1
+0.00.149.800 I llama_context: n_ctx                 = 2048
+0.00.149.800 I llama_context: n_ctx_seq             = 2048
+0.00.163.871 I llama_context: n_batch               = 256
+0.00.149.830 I llama_context:        CPU  output buffer size =     0.19 MiB
+0.00.149.928 I llama_kv_cache:        CPU KV buffer size =    40.00 MiB
+0.00.149.929 I llama_kv_cache:      CUDA0 KV buffer size =     5.00 MiB
+0.00.302.288 I resolve_fused_ops: Flash Attention enabled
+0.00.252.102 I sched_reserve:        CPU compute buffer size =     9.32 MiB
+0.00.350.891 I cmn  common_init_: warming up the model with an empty run - please wait ...
+"""
+
+
+def told():
+    now = Told()
+    for line in LOG.splitlines():
+        now = now.with_line(report(line))
+    return now
+
+
+def test_buffers_of_several_devices_are_summed():
+    assert told().buffers["kv_bytes"] == 45 << 20
+    assert told().buffers["weights_bytes"] == int(92.10 * (1 << 20))
+
+
+def test_stage_is_the_last_one_told():
+    assert told().stage == "warming"
+
+
+def test_effective_values_stand_beside_the_requested():
+    rows = settings(Load(model="m", context=2000, threads=1, batch=256), told())
+    assert rows == (
+        Setting("context", 2000, 2048, "setting.padded"),
+        Setting("threads", 1, 1),
+        Setting("slots", 1, 1),
+        Setting("batch", 256, 256),
+        Setting("flash_attention", None, True),
+    )
+
+
+def test_another_context_than_rounding_gives_is_the_engines_own_change():
+    rows = settings(Load(model="m", context=9000), Told(values={"context": 4096}))
+    assert rows[0] == Setting("context", 9000, 4096, "setting.changed_by_engine")
+
+
+def test_what_is_not_told_is_unknown_and_does_not_differ():
+    rows = settings(Load(model="m", context=4096), Told())
+    assert rows[0] == Setting("context", 4096, None)
+    assert not rows[0].differs
