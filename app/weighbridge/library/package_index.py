@@ -9,26 +9,29 @@ from __future__ import annotations
 import configparser
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-_UV_NAMES = (
-    "UV_DEFAULT_INDEX",
-    "UV_INDEX",
-    "UV_INDEX_URL",
-    "UV_EXTRA_INDEX_URL",
-    "UV_FIND_LINKS",
-    "UV_NO_INDEX",
-)
+_UV_NAMES = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS")
 _LISTS = {
     "extra-index-url": ("UV_INDEX", " "),
     "find-links": ("UV_FIND_LINKS", ","),
     "trusted-host": ("UV_INSECURE_HOST", " "),
 }
-_SINGLE = {"index-url": "UV_DEFAULT_INDEX", "no-index": "UV_NO_INDEX", "cert": "SSL_CERT_FILE"}
+_SINGLE = {"index-url": "UV_DEFAULT_INDEX", "cert": "SSL_CERT_FILE"}
 _SECTIONS = ("global", "install")
+_TRUE = {"1", "true", "yes", "on", "y", "t"}
 
 
-def index_environment(environment: Mapping[str, str]) -> dict[str, str]:
+@dataclass(frozen=True)
+class IndexSettings:
+    """What `uv pip install` must be told: its environment, and arguments for what has no name there."""
+
+    environment: Mapping[str, str]
+    arguments: tuple[str, ...] = ()
+
+
+def index_settings(environment: Mapping[str, str]) -> IndexSettings:
     """`environment` with what uv needs to know of pip's settings added."""
     told = dict(environment)
     pip = _pip_settings(environment)
@@ -40,7 +43,8 @@ def index_environment(environment: Mapping[str, str]) -> dict[str, str]:
     for option, (name, separator) in _LISTS.items():
         if option in pip:
             told.setdefault(name, separator.join(pip[option].split()))
-    return told
+    no_index = pip.get("no-index", "").strip().lower() in _TRUE
+    return IndexSettings(told, ("--no-index",) if no_index else ())
 
 
 def _pip_settings(environment: Mapping[str, str]) -> dict[str, str]:
@@ -48,7 +52,7 @@ def _pip_settings(environment: Mapping[str, str]) -> dict[str, str]:
     settings: dict[str, str] = {}
     for file in _pip_files(environment):
         settings.update(_read(file))
-    for option in (*_SINGLE, *_LISTS):
+    for option in ("no-index", *_SINGLE, *_LISTS):
         value = environment.get(f"PIP_{option.upper().replace('-', '_')}")
         if value:
             settings[option] = value

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from weighbridge.base.errors import Unreachable
 from weighbridge.base.task import Task
-from weighbridge.library.package_index import index_environment
+from weighbridge.library.package_index import index_settings
 
 SCRATCH_PREFIX = ".starter-"
 _POLL_S = 0.1
@@ -37,11 +37,12 @@ def _install(
     wheel: str, name: str, part: Path, size_bytes: int, task: Task, environment: Mapping[str, str], place: Path
 ) -> None:
     log = place / "log"
+    settings = index_settings(environment)
     with log.open("wb") as lines:
         process = subprocess.Popen(
-            _argv(wheel, place),
+            [*_argv(wheel, place), *settings.arguments],
             cwd=place,
-            env=index_environment(environment),
+            env=settings.environment,
             stdin=subprocess.DEVNULL,
             stdout=lines,
             stderr=lines,

@@ -1,0 +1,89 @@
+import json
+
+from tests.formats.made_gguf import LLAMA, gguf
+
+from weighbridge.cli.main import run
+
+
+def put(home, name, content):
+    path = home / "data" / "models" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def listed(capsys):
+    assert run(["ls", "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_an_empty_library_says_where_it_looked_and_what_to_do(home, capsys):
+    assert run(["ls"]) == 0
+    out = capsys.readouterr().out
+    assert str(home / "data" / "models") in out
+    assert "weighbridge starter" in out
+
+
+def test_a_row_for_each_model(home, capsys):
+    put(home, "tiny.Q8_0.gguf", gguf(LLAMA))
+    put(home, "gemma.gguf", gguf({**LLAMA, "general.architecture": "gemma3", "gemma3.block_count": 2}))
+    assert run(["ls"]) == 0
+    head, gemma, tiny = capsys.readouterr().out.splitlines()
+    assert head.split()[:6] == ["name", "format", "kind", "quant", "size", "context"]
+    assert tiny.split()[:4] == ["tiny.Q8_0", "gguf", "chat", "Q8_0"]
+    assert "8,192" in tiny
+    assert gemma.endswith("unknown")
+
+
+def test_as_json(home, capsys):
+    path = put(home, "tiny.Q8_0.gguf", gguf(LLAMA))
+    (row,) = listed(capsys)["models"]
+    assert (row["id"], row["path"], row["format"], row["kind"]) == ("tiny.Q8_0", str(path), "gguf", "chat")
+    assert (row["quant"], row["context_length"], row["license"]) == ("Q8_0", 8192, "mit")
+    kv_bytes = 4096 * 2 * 2 * 32 * 2
+    assert row["memory"] == {
+        "context": 4096,
+        "weights_bytes": row["size_bytes"],
+        "kv_bytes": kv_bytes,
+        "total_bytes": row["size_bytes"] + kv_bytes,
+        "upper_bound": False,
+    }
+    assert row["problem"] is None
+
+
+def test_a_smaller_limit_is_used_and_shown(home, capsys):
+    put(home, "tiny.gguf", gguf({**LLAMA, "llama.context_length": 2048}))
+    assert listed(capsys)["models"][0]["memory"]["context"] == 2048
+    run(["ls"])
+    assert capsys.readouterr().out.splitlines()[1].endswith("at 2,048")
+
+
+def test_an_upper_bound_says_so(home, capsys):
+    keys = {key.replace("llama.", "gemma3."): value for key, value in LLAMA.items()}
+    put(home, "tiny.gguf", gguf({**keys, "general.architecture": "gemma3", "gemma3.attention.sliding_window": 512}))
+    run(["ls"])
+    assert "up to" in capsys.readouterr().out
+
+
+def test_a_damaged_file_is_a_row_and_its_problem_is_told(home, capsys):
+    put(home, "bad.gguf", b"<!doctype html>")
+    assert run(["ls"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[1].split()[:3] == ["bad", "gguf", "damaged"]
+    assert "web page" in err
+    assert listed(capsys)["models"][0]["problem"]["code"] == "file.web_page"
+
+
+def test_what_was_skipped_is_told(home, capsys):
+    put(home, "tiny.gguf", gguf(LLAMA)).with_name("gone.gguf").symlink_to(home / "nowhere")
+    assert [skipped["code"] for skipped in listed(capsys)["skipped"]] == ["library.skipped"]
+
+
+def test_folders_of_the_settings_are_looked_at_too(home, tmp_path, capsys):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mine.gguf").write_bytes(gguf(LLAMA))
+    settings = home / "config" / "settings.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f'model_folders = ["{other.as_posix()}"]\n')
+    assert [row["id"] for row in listed(capsys)["models"]] == ["mine"]

@@ -1,0 +1,109 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from weighbridge import __version__
+from weighbridge.base.errors import Cancelled, NotFound
+from weighbridge.cli import main
+
+
+class Command:
+    """A command that does what a test says."""
+
+    def __init__(self, act):
+        self.act = act
+
+    def add(self, subparsers):
+        parser = subparsers.add_parser("act")
+        parser.add_argument("--json", action="store_true")
+        parser.set_defaults(run=self.act)
+
+
+def run_act(monkeypatch, act, *options):
+    monkeypatch.setattr(main, "COMMANDS", (Command(act),))
+    return main.run(["act", *options])
+
+
+def fail(arguments):
+    raise NotFound("model.unknown", name="x", served=["a", "b"])
+
+
+def interrupt(arguments):
+    raise KeyboardInterrupt
+
+
+def cancel(arguments):
+    raise Cancelled
+
+
+def test_an_error_is_told_in_words_on_stderr(monkeypatch, capsys):
+    assert run_act(monkeypatch, fail) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("There is no model x here. There is: a, b.")
+
+
+def test_an_error_is_told_as_json(monkeypatch, capsys):
+    assert run_act(monkeypatch, fail, "--json") == 1
+    out, err = capsys.readouterr()
+    error = json.loads(out)["error"]
+    assert (error["code"], error["name"], error["served"]) == ("model.unknown", "x", ["a", "b"])
+    assert error["message"].startswith("There is no model x")
+    assert err == ""
+
+
+@pytest.mark.parametrize("act", [interrupt, cancel])
+def test_an_interruption_is_no_error(monkeypatch, capsys, act):
+    assert run_act(monkeypatch, act) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("argv", [[], ["nonsense"], ["ls", "--nonsense"], ["--language", "xx", "ls"]])
+def test_a_command_that_makes_no_sense_ends_with_2(argv, capsys):
+    assert main.run(argv) == 2
+    assert "usage: weighbridge" in capsys.readouterr().err
+
+
+def test_the_version(capsys):
+    assert main.run(["--version"]) == 0
+    assert __version__ in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["hardware", "ls"])
+def test_a_command_brings_nothing_heavy(command, home):
+    code = f"""
+import sys
+from weighbridge.cli.main import run
+run([{command!r}, "--json"])
+heavy = {{"PySide6", "uvicorn", "starlette", "huggingface_hub", "httpx2", "xllamacpp", "numpy"}}
+sys.exit(",".join(heavy & {{name.partition(".")[0] for name in sys.modules}}) or 0)
+"""
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (child.returncode, child.stderr) == (0, "")
+
+
+def test_a_reader_that_goes_away_is_no_traceback(home):
+    code = "import sys; from weighbridge.cli.main import run; sys.exit(run(['ls', '--json']))"
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    child.stdout.close()
+    with child.stderr:
+        assert child.stderr.read() == b""
+    assert child.wait(60) == 1
+
+
+def test_names_that_the_terminal_lacks_are_no_error(home):
+    folder = home / "data" / "models"
+    folder.mkdir(parents=True)
+    (folder / "модель.gguf").write_bytes(b"")
+    code = "import sys; from weighbridge.cli.main import run; sys.exit(run(['ls']))"
+    child = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"WEIGHBRIDGE_HOME": str(home), "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert child.returncode == 0
+    assert b"??????" in child.stdout
