@@ -1,8 +1,8 @@
 """Reading from an engine: one request, one connection, bytes as they come.
 
 The connection is not shared or kept: on loopback it costs a fraction of a millisecond, and closing it is how an engine
-is told to stop. Built on asyncio's streams and h11, which the server brings: with httpx2's AsyncClient in its place a
-chunk at 8 streams cost 260 us of CPU where it costs 130 us now (2 cores, `python -m tests.benchmarks.gateway`).
+is told to stop. Built on asyncio's streams and h11, which the server brings: a chunk at 8 streams costs 125 to 140 us
+of CPU this way, and 210 to 260 us through httpx2's AsyncClient (2 cores, `python -m tests.benchmarks.gateway`).
 """
 
 from __future__ import annotations
