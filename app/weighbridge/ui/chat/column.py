@@ -76,6 +76,8 @@ class MessageColumn(QScrollArea):
         for item in self._items[same:]:
             self._drop(item)
         del self._items[same:]
+        for item, message in zip(self._items, path[len(self._later) if same else 0 :], strict=False):
+            item.renew(message)
         for message in path[same + (len(self._later) if same else 0) :]:
             self._add(message, len(self._items))
         for item in self._items:
@@ -115,7 +117,7 @@ class MessageColumn(QScrollArea):
             return 0
         same = 0
         for item, message in zip(self._items, shown, strict=False):
-            if item.message != message and not (item.message.id == message.id and _text_of(item) == message.text):
+            if item.message.id != message.id or item.raw != message.text:
                 break
             same += 1
         return same
@@ -161,7 +163,3 @@ class MessageColumn(QScrollArea):
         self._from_end = self.verticalScrollBar().maximum() - value
         self._follows = self._from_end <= NEAR_END
         self._keeps_distance = bool(self._later)
-
-
-def _text_of(item: Item) -> str:
-    return item.raw if isinstance(item, AnswerItem) else item.message.text

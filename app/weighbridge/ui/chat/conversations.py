@@ -77,7 +77,6 @@ class ConversationList(QFrame):
         nothing = text("Nothing found.") if self._search.text() else text("No chats yet.")
         self._none.setText("" if found else nothing)
         self._none.setVisible(not found)
-        self._view.setVisible(bool(found))
         place = next((number for number, one in enumerate(found) if one.id == open_id), None)
         if place is None:
             self._view.clearSelection()

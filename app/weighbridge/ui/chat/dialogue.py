@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from weighbridge.chat.answering import Answering, Ask, Phase
+from weighbridge.chat.answering import Answering, Ask, Phase, failure_of
 from weighbridge.chat.client import ChatClient
 from weighbridge.chat.conversation import (
     Conversation,
@@ -26,8 +26,11 @@ from weighbridge.ui.chat.options import Options
 if TYPE_CHECKING:  # built elsewhere: the window shows before they are
     from weighbridge.chat.store import ChatStore
     from weighbridge.library.model import Model
+    from weighbridge.running.state import Running
     from weighbridge.running.supervisor import Supervisor
 
+BROKE_OFF = ("stream.interrupted", "engine.silent")
+"""Ends of an answer that have a cause behind them."""
 TICK_MS = 33
 """Text is drawn 30 times a second."""
 
@@ -54,6 +57,7 @@ class Dialogue(QObject):
         self._leaf_id: int | None = None
         self._answering: Answering | None = None
         self._answer: Message | None = None
+        self._ended: Message | None = None
         self._so_far = Answer()
         self._phase = Phase.OVER
         self._timer = QTimer(self, interval=TICK_MS)
@@ -118,6 +122,19 @@ class Dialogue(QObject):
         if self._answering is not None:
             self._answering.stop()
             self._tick()
+
+    def blame(self, failed: Running) -> None:
+        """An engine has failed: where the last answer broke off, this is why; the answer is kept with that cause."""
+        ended = self._ended
+        if ended is None or ended.error is None or failed.error is None or self._answer is not None:
+            return
+        if ended.error.code in BROKE_OFF and ended.model_id == failed.model_id:
+            cause = failure_of(failed.error)
+            blamed = replace(ended, error=replace(cause, log=cause.log or failed.log))
+            self._ended = None
+            self._store.finish(blamed)
+            self._replace(blamed)
+            self.path_changed.emit()
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
@@ -192,6 +209,10 @@ class Dialogue(QObject):
         if self._answering is not None:
             self._answering.close()
         self._answering = self._answer = None
+        self._ended = message
+        self._replace(message)
+
+    def _replace(self, message: Message) -> None:
         self._messages = tuple(message if one.id == message.id else one for one in self._messages)
 
     def _read(self, leaf_id: int | None) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from weighbridge.base.units import number, seconds, speed, tokens
 from weighbridge.base.words import text
+from weighbridge.chat.answering import News, Phase
 from weighbridge.chat.conversation import Message, MessageState
 from weighbridge.chat.meter import Reading
 
@@ -22,6 +23,18 @@ def answer_line(message: Message) -> str:
     if figures.get("ttft_ms") is not None:
         parts.append(text("first token {time}", time=seconds(figures["ttft_ms"])))
     return " · ".join(part for part in parts if part)
+
+
+def wait_line(news: News) -> str:
+    """What an answer without text waits for."""
+    if news.phase is Phase.WAITING:
+        return text("Waiting for the model")
+    if news.phase is not Phase.READING:
+        return ""
+    if news.reading is None or news.reading.prompt_progress is None:
+        return text("Reading the prompt")
+    done, total = news.reading.prompt_progress
+    return text("Reading the prompt: {done} of {total} tokens", done=number(done), total=number(total))
 
 
 def thought_line(figures: Mapping[str, Any], thinking: bool) -> str:

@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from weighbridge.base.explain import explain_code
 from weighbridge.base.words import text
-from weighbridge.chat.answering import News, Phase
+from weighbridge.chat.answering import News
 from weighbridge.chat.conversation import Failure, Message, MessageState
 from weighbridge.ui.background import Background
-from weighbridge.ui.chat.figures import answer_line, thought_line
+from weighbridge.ui.chat.bubble import Bubble
+from weighbridge.ui.chat.elided import ElidedLabel
+from weighbridge.ui.chat.figures import answer_line, thought_line, wait_line
 from weighbridge.ui.chat.links import LinkRow
 from weighbridge.ui.chat.thought import ThoughtFold
 from weighbridge.ui.markdown.view import MarkdownView
-from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.error_panel import ErrorPanel, Report
-from weighbridge.ui.widgets.parts import button, column, label, row, selectable
+from weighbridge.ui.widgets.parts import button, column, label, row
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,18 @@ class _Item(QWidget):
         """Which branch this is, of how many."""
         self._branches.show_branch(place, count)
 
+    @property
+    def raw(self) -> str:
+        """The text that is shown."""
+        return self.message.text
+
     def copy(self) -> None:
         """Put the raw text on the clipboard."""
-        QApplication.clipboard().setText(self.message.text)
+        QApplication.clipboard().setText(self.raw)
+
+    def renew(self, message: Message) -> None:
+        """The message is known anew: the same text, perhaps another state."""
+        self.message = message
 
     def discard(self) -> None:
         """The item goes away."""
@@ -59,24 +71,15 @@ class QuestionItem(_Item):
 
     def __init__(self, message: Message, drawing: Drawing) -> None:
         super().__init__(message)
-        self._theme = drawing.theme
-        self._bubble = QFrame()
-        self._bubble.setObjectName("bubble")
-        shown = selectable(label(message.text, wrap=True))
-        shown.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        column(shown, owner=self._bubble).setContentsMargins(3 * STEP, 2 * STEP, 3 * STEP, 2 * STEP)
-        shown.setAccessibleName(text("You wrote: {message}", message=message.text))
-        line = QHBoxLayout()
-        line.addStretch(1)
-        line.addWidget(self._bubble, 4 if _is_long(message.text) else 0)
+        self._bubble = Bubble(message.text, drawing.theme)
+        line = row(None, self._bubble)
         foot = row(None, self._branches, gap=0)
         column(line, foot, owner=self, gap=1)
-        drawing.theme.changed.connect(self._tint)
-        self._tint()
 
-    def _tint(self) -> None:
-        surface = self._theme.tokens.accent_surface
-        self._bubble.setStyleSheet(f"QFrame#bubble {{ background: {surface}; border: none; border-radius: 8px; }}")
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The bubble takes at most four fifths of the width."""
+        super().resizeEvent(event)
+        self._bubble.fit(self.width() * 4 // 5)
 
 
 class AnswerItem(_Item):
@@ -89,7 +92,7 @@ class AnswerItem(_Item):
         self._view = MarkdownView(drawing.theme, drawing.background)
         self._link = LinkRow()
         self._error: ErrorPanel | None = None
-        self._line = label("", "dim")
+        self._line = ElidedLabel()
         self._wait = label("", "dim")
         self._view.link_wanted.connect(self._link.ask)
         self._actions = self._make_actions()
@@ -98,8 +101,11 @@ class AnswerItem(_Item):
 
     @property
     def raw(self) -> str:
-        """The text that is shown."""
         return self._view.raw
+
+    def renew(self, message: Message) -> None:
+        if message != self.message and message.state is not MessageState.STREAMING:
+            self._settle(message)
 
     def show_message(self, message: Message) -> None:
         """Show `message` from the start."""
@@ -122,10 +128,7 @@ class AnswerItem(_Item):
             self._thought.show_thought(news.message.reasoning, self._thought_title(news.message))
             self._settle(news.message)
         elif self._wait.isVisibleTo(self):
-            self._say_wait(news.phase)
-
-    def copy(self) -> None:
-        QApplication.clipboard().setText(self._view.raw)
+            self._say_wait(news)
 
     def discard(self) -> None:
         self._view.discard()
@@ -137,8 +140,8 @@ class AnswerItem(_Item):
             button(text("Edit"), lambda: self.edit_wanted.emit(self.message), "quiet", text("Edit the question")),
             button(text("Regenerate"), lambda: self.regenerate_wanted.emit(self.message), "quiet"),
         ]
-        line = row(*buttons, self._branches, None, self._line, owner=made, gap=0)
-        line.setContentsMargins(0, 0, 0, 0)
+        line = row(*buttons, self._branches, self._line, owner=made, gap=0)
+        line.setStretch(len(buttons) + 1, 1)
         return made
 
     def _settle(self, message: Message) -> None:
@@ -150,10 +153,9 @@ class AnswerItem(_Item):
         if message.error is not None:
             self._tell(message.error)
 
-    def _say_wait(self, phase: Phase) -> None:
-        words = {Phase.WAITING: text("Waiting for the model"), Phase.READING: text("Reading the prompt")}
-        self._wait.setText(words.get(phase, ""))
-        self._wait.setVisible(phase in words)
+    def _say_wait(self, news: News) -> None:
+        self._wait.setText(wait_line(news))
+        self._wait.setVisible(bool(self._wait.text()))
 
     def _tell(self, failure: Failure) -> None:
         if self._error is None:
@@ -195,8 +197,3 @@ def _after_restart(news: News) -> list[str]:
     for piece in news.pieces:
         texts = [piece.text] if piece.restart else [*texts, piece.text]
     return texts
-
-
-def _is_long(message: str) -> bool:
-    """Whether a bubble takes all the width it may: a label that wraps does not know how wide it would like to be."""
-    return len(message) > 60 or "\n" in message

@@ -115,16 +115,16 @@ class OptionsPane(QFrame):
             (text("Seed"), self._seed),
         )
         column(
-            label(text("Requested → effective"), "heading"),
+            _heading(text("Requested → effective")),
             self._table,
             self._none,
-            label(text("Load"), "heading"),
+            _heading(text("Load"), below=True),
             load,
             self._note,
             self._reload,
-            label(text("Sampling"), "heading"),
+            _heading(text("Sampling"), below=True),
             sampling,
-            label(text("System prompt"), "heading"),
+            _heading(text("System prompt"), below=True),
             self._prompt,
             None,
             owner=inner,
@@ -213,6 +213,12 @@ def _wheel(field: QSpinBox | QDoubleSpinBox, event: QWheelEvent, act: Callable[[
         act(event)
     else:
         event.ignore()
+
+
+def _heading(words: str, *, below: bool = False) -> QLabel:
+    made = label(words, "heading")
+    made.setContentsMargins(0, 3 * STEP if below else 0, 0, STEP)
+    return made
 
 
 def _form(*lines: tuple[str, QSpinBox | QDoubleSpinBox]) -> QWidget:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Future
+
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from weighbridge.base.errors import Cancelled, NotFound
@@ -44,7 +47,6 @@ class ChatPage(Page):
         super().__init__()
         self._services = services
         self._store = services.store
-        self._store.recover()
         self._editing: Message | None = None
         self._search_task: Task | None = None
         self._ticks = 0
@@ -165,6 +167,7 @@ class ChatPage(Page):
         whole = column(head, self._middle, self._error, self._loading, self._strip, self._composer, owner=middle, gap=2)
         whole.setStretch(1, 1)
         panes = Panes(self._list, middle, self._options)
+        panes.arranged.connect(lambda: self._chats_button.setVisible(self._list.isHidden()))
         column(panes, owner=self, margin=4)
         return panes
 
@@ -248,6 +251,7 @@ class ChatPage(Page):
             running = self._chosen.running
             self._services.bus.speed_told.emit(running.model_id if running is not None else "", None)
             self._show_list()
+            self._show_model()
 
     def _show_list(self) -> None:
         """Read the list anew, off the GUI thread: a search looks at every message."""
@@ -276,6 +280,8 @@ class ChatPage(Page):
         self._strip.show_memory(running.memory_bytes if running is not None else None)
         self._show_effective(model, running)
         self._show_emptiness(model, running)
+        if running is not None and running.state is State.FAILED:
+            self._dialogue.blame(running)
 
     def _show_effective(self, model: Model | None, running: Running | None) -> None:
         ready = running is not None and running.state is State.READY
@@ -306,12 +312,7 @@ class ChatPage(Page):
         self._error.hide()
         load = self._options.options.load(self._services.supervisor.default_load(model))
         loading = self._services.supervisor.load(model, load)
-
-        def wait(task: Task) -> None:
-            task.on_cancel(lambda: loading.cancel())
-            loading.result()
-
-        self._services.background.stream(wait, lambda _none: None, self._not_found, "load")
+        self._services.background.stream(_wait_for(loading), lambda _running: None, self._not_found, "load")
 
     def _cancel_load(self) -> None:
         running = self._chosen.running
@@ -357,6 +358,19 @@ class ChatPage(Page):
     def _context(self) -> int | None:
         running = self._chosen.running
         return running.context if running is not None else None
+
+
+def _wait_for(loading: Future[Running]) -> Callable[[Task], Running]:
+    """Waits for a load on a thread of its own, and no longer once it is cancelled."""
+
+    def wait(task: Task) -> Running:
+        def cancel() -> None:
+            loading.cancel()
+
+        task.on_cancel(cancel)
+        return loading.result()
+
+    return wait
 
 
 def reading_of(message: Message) -> Reading | None:

@@ -6,6 +6,8 @@ it, not what is in it. Measured with 20,000 lines, seven a tick: 3 ms at most a 
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QColor,
@@ -15,7 +17,7 @@ from PySide6.QtGui import (
     QTextDocument,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QFrame, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QPlainTextEdit, QSizePolicy
 
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
@@ -30,10 +32,13 @@ MOST_LINES = 24
 
 
 class CodeView(QFrame):
-    """One block of code. `write` what comes; `close` once it is whole: then it is coloured."""
+    """One block of code. `write` what comes; `close_code` once it is whole: then it is coloured.
 
-    def __init__(self, language: str, theme: Theme, background: Background, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    Where it `follows`, its end stays in sight while it grows, until the reader scrolls away.
+    """
+
+    def __init__(self, language: str, theme: Theme, background: Background, *, follows: bool) -> None:
+        super().__init__()
         self.setProperty("role", "panel")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._language = language
@@ -41,7 +46,7 @@ class CodeView(QFrame):
         self._background = background
         self._task: Task | None = None
         self._colours: _Colours | None = None
-        self._text = _CodeText()
+        self._text = _CodeText(follows)
         shown = language or text("code")
         self._text.setAccessibleName(text("Code, {language}", language=shown))
         copy = button(text("Copy"), self.copy, "quiet", text("Copy this code"))
@@ -89,8 +94,10 @@ def _nothing(_error: BaseException) -> None:
 class _CodeText(QPlainTextEdit):
     """Plain text, as high as its lines up to `MOST_LINES`; follows its end while it is at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, follows: bool) -> None:
         super().__init__()
+        self._follows = follows
+        self._moving = False
         self.setStyleSheet("QPlainTextEdit { background: transparent; border: none; padding: 0; }")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setReadOnly(True)
@@ -105,17 +112,16 @@ class _CodeText(QPlainTextEdit):
         self.document().setDocumentMargin(2 * STEP)
         self.setViewportMargins(STEP, 0, 0, 0)
         self.horizontalScrollBar().rangeChanged.connect(lambda _low, _high: self._fit())
+        self.verticalScrollBar().rangeChanged.connect(lambda _low, _high: self._follow())
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self._fit()
 
     def add(self, more: str) -> None:
-        bar = self.verticalScrollBar()
-        at_end = bar.value() >= bar.maximum()
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(more)
         self._fit()
-        if at_end:
-            bar.setValue(bar.maximum())
+        self._follow()
 
     def drop_last_line_end(self) -> None:
         if self.document().lastBlock().length() == 1 and self.blockCount() > 1:
@@ -131,11 +137,22 @@ class _CodeText(QPlainTextEdit):
         else:
             event.ignore()
 
+    def _follow(self) -> None:
+        if self._follows:
+            self._moving = True
+            self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+            self._moving = False
+
+    def _scrolled(self, value: int) -> None:
+        if not self._moving:
+            self._follows = self._follows and value >= self.verticalScrollBar().maximum()
+
     def _fit(self) -> None:
         bar = self.horizontalScrollBar()
         room = bar.sizeHint().height() if bar.maximum() > 0 else 0
         lines = self.blockCount()
-        height = min(lines, MOST_LINES) * self.fontMetrics().lineSpacing() + 4 * STEP + room
+        line = math.ceil(self.blockBoundingRect(self.document().firstBlock()).height())
+        height = min(lines, MOST_LINES) * line + 5 * STEP + room
         scrolls = Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines > MOST_LINES else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         self.setVerticalScrollBarPolicy(scrolls)
         if height != self.height():

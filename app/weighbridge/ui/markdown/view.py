@@ -154,6 +154,6 @@ class MarkdownView(QWidget):
         return made
 
     def _new_code(self, language: str) -> CodeView:
-        made = CodeView(language, self._theme, self._background, self)
+        made = CodeView(language, self._theme, self._background, follows=not self._whole)
         self._column.addWidget(made)
         return made
