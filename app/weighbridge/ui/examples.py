@@ -17,9 +17,11 @@ def example(kind: str, url: str, model: str | None) -> str:
 
 def _curl(url: str, model: str) -> str:
     body = (
-        f'{{"model": {json.dumps(model)},\n'
-        '       "messages": [{"role": "user", "content": "Say hello."}],\n'
-        '       "stream": true}'
+        "{\n"
+        f'  "model": {json.dumps(model)},\n'
+        '  "messages": [{"role": "user", "content": "Hello"}],\n'
+        '  "stream": true\n'
+        "}"
     )
     lines = (f"curl -N {url}/v1/chat/completions", "-H 'Content-Type: application/json'", f"-d {shlex.quote(body)}")
     return " \\\n  ".join(lines) + "\n"
@@ -28,10 +30,13 @@ def _curl(url: str, model: str) -> str:
 def _python(url: str, model: str) -> str:
     return f"""from openai import OpenAI
 
-client = OpenAI(base_url={json.dumps(url + "/v1")}, api_key="any")
+client = OpenAI(
+    base_url={json.dumps(url + "/v1")},
+    api_key="any",
+)
 answer = client.chat.completions.create(
     model={json.dumps(model)},
-    messages=[{{"role": "user", "content": "Say hello."}}],
+    messages=[{{"role": "user", "content": "Hello"}}],
 )
 print(answer.choices[0].message.content)
 """

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from weighbridge.base.task import Task
+from weighbridge.base.units import size
 from weighbridge.base.words import text
 from weighbridge.hardware.machine import Device, Machine, MemoryKind
 from weighbridge.hardware.machine import Memory as SystemMemory
@@ -151,6 +152,16 @@ def parts_of(running: Running) -> tuple[Part, ...]:
         sums = {kind: value * resident // told for kind, value in sums.items()}
     sums["engine"] = resident - sum(sums.values())
     return tuple(Part(kind, value, running.title) for kind, value in sums.items())
+
+
+def told_in_words(running: Running) -> str:
+    """Where the parts of a running engine come from."""
+    if running.memory_bytes is None:
+        return text("Told by the engine, as it allocated them.")
+    return text(
+        "The engine holds {resident} of memory, measured; the parts are as it told, the rest is its own.",
+        resident=size(running.memory_bytes),
+    )
 
 
 def _system(sample: Sample, running: Sequence[Running]) -> Memory | None:

@@ -58,6 +58,7 @@ class Sidebar(QFrame):
         self._buttons = {page.name: self._page_button(page) for page in PAGES}
         appearance = self._choice(text("Appearance"), THEMES, _APPEARANCE, theme.choice, self.theme_chosen.emit)
         spoken = self._choice(text("Language"), LANGUAGE_CHOICES, _LANGUAGES, language, self.language_chosen.emit)
+        self._appearance = appearance[1]
         self._foot = (*appearance, *spoken)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * STEP, 3 * STEP, 2 * STEP, 3 * STEP)
@@ -67,7 +68,7 @@ class Sidebar(QFrame):
         layout.addStretch(1)
         for widget in self._foot:
             layout.addWidget(widget)
-        theme.changed.connect(self._tint)
+        theme.changed.connect(self._theme_changed)
         self._tint()
         self._size()
 
@@ -113,6 +114,10 @@ class Sidebar(QFrame):
             self._buttons[page.name].setText("" if self._narrow else text(page.title))
         for widget in self._foot:
             widget.setVisible(not self._narrow)
+
+    def _theme_changed(self) -> None:
+        self._appearance.setCurrentIndex(THEMES.index(self._theme.choice))
+        self._tint()
 
     def _tint(self) -> None:
         tokens = self._theme.tokens

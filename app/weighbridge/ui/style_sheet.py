@@ -14,6 +14,7 @@ from weighbridge.ui.tokens import Tokens
 _SHEET = Template("""
 QToolTip { color: $text; background: $panel; border: 1px solid $line; padding: 4px 8px; }
 QFrame[role="panel"] { background: $panel; border: 1px solid $line; border-radius: 8px; }
+QFrame#palette { border-color: $others; }
 QFrame[role="separator"] { background: $line; border: none; max-height: 1px; min-height: 1px; }
 QFrame#topBar { background: $panel; border: none; border-bottom: 1px solid $line; }
 QFrame#sidebar { background: $panel; border: none; border-right: 1px solid $line; }
@@ -57,8 +58,7 @@ QComboBox { padding-right: 22px; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url("$down_glyph"); width: 14px; height: 14px; }
 QComboBox QAbstractItemView { background: $panel; border: 1px solid $line; }
-QAbstractSpinBox { padding-right: 22px; }
-QAbstractSpinBox[buttonSymbols="2"] { padding-right: 8px; }
+QAbstractSpinBox { padding: 4px 22px 4px 0; }
 QAbstractSpinBox::up-button { border: none; width: 20px; subcontrol-position: top right; margin: 3px 2px 0 0; }
 QAbstractSpinBox::down-button { border: none; width: 20px; subcontrol-position: bottom right; margin: 0 2px 3px 0; }
 QAbstractSpinBox::up-arrow { image: url("$up_glyph"); width: 11px; height: 11px; }

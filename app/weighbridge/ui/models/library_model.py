@@ -102,6 +102,8 @@ class LibraryModel(QAbstractTableModel):
         column = Column(section)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column in NUMBERS else _LEFT
+        if role == Qt.ItemDataRole.ToolTipRole and column is Column.CONTEXT:
+            return text("The longest context, in tokens, that the model was trained for")
         if role == Qt.ItemDataRole.ToolTipRole and column is Column.MEMORY:
             return text(
                 "Weights and KV cache at {count} tokens, or what it was trained for", count=number(self._context)
@@ -123,7 +125,7 @@ class LibraryModel(QAbstractTableModel):
             Column.FORMAT: text("Format"),
             Column.QUANT: text("Quant"),
             Column.SIZE: text("Size"),
-            Column.CONTEXT: text("Trained context"),
+            Column.CONTEXT: text("Trained for"),
             Column.MEMORY: text("Memory at {count}", count=number(self._context)),
             Column.STATE: text("State"),
         }

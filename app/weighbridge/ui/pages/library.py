@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit, QMenu, QSpinBox, QStackedWidget, QWidget
 
 from weighbridge.base.errors import Cancelled
@@ -159,6 +159,7 @@ class LibraryPage(Page):
         made.setRange(256, _MOST_CONTEXT)
         made.setSingleStep(_CONTEXT_STEP)
         made.setGroupSeparatorShown(True)
+        made.setAlignment(Qt.AlignmentFlag.AlignRight)
         made.setKeyboardTracking(False)
         made.setValue(self._services.settings.value.context)
         made.setAccessibleName(text("Context length of loads, in tokens"))
@@ -274,7 +275,7 @@ class LibraryPage(Page):
         self._looked.setText(text("Looked in {folders}", folders=folders))
         self._looked.setVisible(bool(models))
         self._body.setCurrentIndex(0 if models else 1)
-        self._table_panel.setMaximumHeight(self._table.whole_height + 2)
+        self._table_panel.setMaximumHeight(self._table.whole_height + 4)
         sentence = text("Looking for models…") if self._scan else text("There is no model here yet.")
         self._empty.say(sentence, text("Looked in {folders}", folders=folders))
         self._empty.button.setVisible(self._scan is None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -14,6 +15,7 @@ from weighbridge.base.words import text
 from weighbridge.running.state import Running, State
 from weighbridge.ui import weight
 from weighbridge.ui.folders import short
+from weighbridge.ui.memory_watch import parts_of, told_in_words
 from weighbridge.ui.models.library_model import LibraryRow
 from weighbridge.ui.running_words import stage_in_words
 from weighbridge.ui.theme import STEP, Theme
@@ -51,7 +53,7 @@ class LibraryDetail(QFrame):
         self._problem = selectable(label("", wrap=True))
         self._stage = label("")
         self._progress = QProgressBar(textVisible=False)
-        self._progress.setRange(0, len(STAGES) - 1)
+        self._progress.setRange(0, len(STAGES))
         self._progress.setAccessibleName(text("Stage of the load"))
         self._error = ErrorPanel(theme)
         self._settings = SettingsTable(theme)
@@ -109,14 +111,18 @@ class LibraryDetail(QFrame):
         outer.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
 
     def _show_memory(self, shown: LibraryRow) -> None:
-        weighed = shown.memory is not None and shown.model.problem is None
+        memory, basis = shown.memory, weight.basis(shown.estimate)
+        running = shown.running
+        if memory is not None and running is not None and running.state is State.READY and running.buffers:
+            parts = tuple(replace(part, owner="") for part in parts_of(running))
+            memory, basis = replace(memory, parts=parts), told_in_words(running)
         for widget in (self._bar, self._legend):
-            widget.setVisible(weighed)
-        if shown.memory is not None and weighed:
-            self._bar.show_memory(shown.memory)
-            self._legend.show_memory(shown.memory)
+            widget.setVisible(memory is not None)
+        if memory is not None:
+            self._bar.show_memory(memory)
+            self._legend.show_memory(memory)
         self._basis.setVisible(shown.model.problem is None)
-        self._basis.setText(weight.basis(shown.estimate))
+        self._basis.setText(basis)
 
     def _show_running(self, running: Running | None) -> None:
         loading = running is not None and running.state is State.LOADING
@@ -140,7 +146,7 @@ class LibraryDetail(QFrame):
             return
         elapsed = number(max(0.0, time.monotonic() - running.since_s), 1)
         self._stage.setText(f"{stage_in_words(running.stage)} · {elapsed}{THIN}s")
-        self._progress.setValue(STAGES.index(running.stage) if running.stage in STAGES else 0)
+        self._progress.setValue(STAGES.index(running.stage) + 1 if running.stage in STAGES else 0)
 
     def _show_buttons(self, state: State, whole: bool) -> None:
         active = state in (State.LOADING, State.READY, State.STOPPING)

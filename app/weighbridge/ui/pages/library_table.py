@@ -91,10 +91,12 @@ class LibraryTable(Table):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+        self.scrollTo(self.currentIndex())
 
     def _fit(self) -> None:
         """Each column as wide as it needs; where the name would get too little, bars go first, then whole columns."""
-        least = self.fontMetrics().height() * 14
+        em = self.fontMetrics().height()
+        least = min(max(self.sizeHintForColumn(Column.MODEL), em * 12), em * 22)
         for with_bars, hidden in _GIVEN_UP:
             self._cells.with_bars = with_bars
             wanted = {column: self._wanted(column) for column in Column if column not in (Column.MODEL, *hidden)}

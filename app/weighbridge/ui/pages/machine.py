@@ -60,7 +60,7 @@ class MachinePage(Page):
 
     def _lay_out(self) -> None:
         head = row(label(text("Machine"), "title"), None, self._copy)
-        system = panel(label(text("System"), "heading"), self._facts, margin=4)
+        system = panel(label(text("Processor and memory"), "heading"), self._facts, margin=4)
         scrolled = QWidget()
         scrolled.setObjectName("scrolled")
         inner = column(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -24,10 +25,21 @@ from weighbridge.ui.theme import STEP
 from weighbridge.ui.widgets.badge import Badge
 from weighbridge.ui.widgets.cells import CellDelegate
 from weighbridge.ui.widgets.error_panel import ErrorPanel
-from weighbridge.ui.widgets.parts import action, button, column, fixed_font, label, panel, row, selectable
+from weighbridge.ui.widgets.parts import (
+    action,
+    button,
+    clear,
+    column,
+    fixed_font,
+    give_role,
+    label,
+    panel,
+    row,
+    selectable,
+)
 from weighbridge.ui.widgets.tables import Table
 
-_EXAMPLE_LINES = 9
+_EXAMPLE_LINES = 11
 
 
 class ServerPage(Page):
@@ -43,7 +55,8 @@ class ServerPage(Page):
         self._moved = label("", "dim", wrap=True)
         self._number = self._make_number()
         self._errors = ErrorPanel(services.theme)
-        self._served = selectable(label("", wrap=True))
+        self._served = column(gap=1)
+        self._served_lines: list[str] = []
         self._no_requests = label(text("No request has come since the start."), "dim")
         self._requests = RequestsModel(self)
         self._table = self._make_table()
@@ -67,10 +80,9 @@ class ServerPage(Page):
         made = QSpinBox()
         made.setRange(1, 65_535)
         made.setGroupSeparatorShown(False)
-        made.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        made.setAlignment(Qt.AlignmentFlag.AlignRight)
         made.setValue(self._services.settings.value.port)
         made.setAccessibleName(text("Port"))
-        made.setFixedWidth(made.fontMetrics().horizontalAdvance("0" * 9) + 2 * STEP)
         made.editingFinished.connect(self._number_chosen)
         return made
 
@@ -103,7 +115,7 @@ class ServerPage(Page):
         head = row(label(text("Server"), "title"), self._badge, None, number, self._number, self._toggle, gap=3)
         safe = text("Only programs on this computer can reach it. Any key, or none, will do.")
         where = row(self._address, None, label(safe, "dim"))
-        state = panel(where, self._moved, margin=3)
+        state = panel(where, self._moved, margin=4)
         served = panel(label(text("Models it answers for"), "heading"), self._served_area(), margin=4)
         middle = row(served, self._sample_panel(), gap=3)
         middle.setStretch(0, 2)
@@ -123,13 +135,13 @@ class ServerPage(Page):
     def _sample_panel(self) -> QFrame:
         take = button(text("Copy"), self._copy_example, name=text("Copy the example"))
         head = row(label(text("Try it"), "heading"), None, self._which, take)
-        self._example.setFixedHeight(self._example.fontMetrics().lineSpacing() * _EXAMPLE_LINES + 6 * STEP)
-        return panel(head, self._example, margin=3)
+        self._example.setFixedHeight(self._example.fontMetrics().lineSpacing() * _EXAMPLE_LINES + 7 * STEP)
+        return panel(head, self._example, margin=4)
 
     def _requests_panel(self) -> QFrame:
         title = label(text("Recent requests"), "heading")
-        title.setContentsMargins(3 * STEP, 2 * STEP, 3 * STEP, 0)
-        self._no_requests.setContentsMargins(3 * STEP, 0, 3 * STEP, 0)
+        title.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 0)
+        self._no_requests.setContentsMargins(4 * STEP, 0, 4 * STEP, 0)
         made = panel(title, self._no_requests, self._table, None, margin=0)
         made.setContentsMargins(1, 1, 1, 1)
         inner = made.layout()
@@ -162,6 +174,7 @@ class ServerPage(Page):
         self._badge.say(kind, word, glyph)
         self._toggle.setText(does)
         self._toggle.setAccessibleName(does)
+        give_role(self._toggle, "" if self._port.state is PortState.ON else "primary")
         self._show_address()
         if self._port.error is not None:
             self._errors.show_error(self._port.error, ((text("Try again"), self._port.open),))
@@ -185,7 +198,12 @@ class ServerPage(Page):
         models = [model for model in self._services.library.models if model.problem is None]
         loaded = {one.model_id for one in self._services.supervisor.running() if one.url is not None}
         lines = [model.id + (" · " + text("loaded") if model.id in loaded else "") for model in models]
-        self._served.setText("\n".join(lines) or text("None yet: the Library is empty."))
+        lines = lines or [text("None yet: the Library is empty.")]
+        if lines != self._served_lines:
+            self._served_lines = lines
+            clear(self._served)
+            for line in lines:
+                self._served.addWidget(selectable(label(line)))
         self._show_example()
 
     def _show_requests(self) -> None:
@@ -197,11 +215,17 @@ class ServerPage(Page):
         self._no_requests.setVisible(not rows)
 
     def _show_example(self) -> None:
-        models = [model.id for model in self._services.library.models if model.problem is None]
         base = self._port.url or f"http://127.0.0.1:{self._services.settings.value.port}"
-        shown = example(self._which.currentText(), base, models[0] if models else None)
+        shown = example(self._which.currentText(), base, self._asked_model())
         if shown != self._example.toPlainText():
             self._example.setPlainText(shown)
+
+    def _asked_model(self) -> str | None:
+        """The model of the example: a loaded one, else the last one used, else the first."""
+        served = [model.id for model in self._services.library.models if model.problem is None]
+        loaded = [one.model_id for one in self._services.supervisor.running() if one.url is not None]
+        wished = [*loaded, self._services.settings.value.last_model, *served]
+        return next((model_id for model_id in wished if model_id in served), None)
 
     def _copy_address(self) -> None:
         if self._port.url:

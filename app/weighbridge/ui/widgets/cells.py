@@ -37,9 +37,9 @@ class CellDelegate(QStyledItemDelegate):
         em = option.fontMetrics.height()
         badge = index.data(BADGE_ROLE)
         if badge is not None:
-            hint.setWidth(badge_size(option.fontMetrics, badge[1]).width() + 5 * STEP)
+            hint.setWidth(badge_size(option.fontMetrics, badge[1]).width() + 2 * _INSET)
         elif index.data(CHIP_ROLE):
-            hint.setWidth(hint.width() + 5 * STEP)
+            hint.setWidth(hint.width() + 2 * STEP)
         elif self.with_bars and index.data(BAR_ROLE) is not None:
             hint.setWidth(hint.width() + em * 6)
         return QSize(hint.width(), em + 5 * STEP)

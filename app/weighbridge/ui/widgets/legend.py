@@ -43,7 +43,7 @@ class Legend(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tokens = self._theme.tokens
-        for part, place in zip(self._memory.ordered, self._places(self.width()), strict=True):
+        for (part, said), place in zip(self._items(), self._places(self.width()), strict=True):
             side = self._side()
             swatch = QRect(place.left(), place.center().y() - side // 2, side, side)
             free = part.kind == "free"
@@ -52,7 +52,16 @@ class Legend(QWidget):
             painter.drawRoundedRect(swatch, 2, 2)
             painter.setPen(QColor(tokens.dim))
             words = place.adjusted(side + STEP + 2, 0, 0, 0)
-            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, _words(part))
+            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, said)
+
+    def _items(self) -> list[tuple[Part, str]]:
+        """The parts and what is said of each; an owner is named once, before the first of its parts."""
+        items, owner = [], ""
+        for part in self._memory.ordered if self._memory else ():
+            named = f"{part.word} {size(part.size_bytes)}"
+            items.append((part, f"{part.owner}: {named}" if part.owner not in ("", owner) else named))
+            owner = part.owner
+        return items
 
     def _side(self) -> int:
         return round(self.fontMetrics().height() * 0.55)
@@ -60,15 +69,10 @@ class Legend(QWidget):
     def _places(self, width: int) -> list[QRect]:
         metrics = self.fontMetrics()
         line, left, places = 0, 0, []
-        for part in self._memory.ordered if self._memory else ():
-            wide = self._side() + STEP + 2 + metrics.horizontalAdvance(_words(part))
+        for _, said in self._items():
+            wide = self._side() + STEP + 2 + metrics.horizontalAdvance(said)
             if left and left + wide > width:
                 line, left = line + 1, 0
             places.append(QRect(left, line * (metrics.height() + STEP), wide, metrics.height()))
             left += wide + 4 * STEP
         return places
-
-
-def _words(part: Part) -> str:
-    named = f"{part.word} {size(part.size_bytes)}"
-    return f"{part.owner}: {named}" if part.owner else named

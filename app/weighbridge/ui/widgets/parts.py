@@ -79,6 +79,14 @@ def row(*items: QWidget | QLayout | None, owner: QWidget | None = None, margin: 
     return made
 
 
+def give_role(widget: QWidget, role: str) -> None:
+    """Change the role of a widget that is shown already."""
+    if widget.property("role") != role:
+        widget.setProperty("role", role)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
 def separator() -> QFrame:
     """A line across."""
     made = QFrame()

@@ -32,7 +32,7 @@ class Table(QTableView):
     def whole_height(self) -> int:
         """The height at which all rows show."""
         rows = self.model().rowCount() * self.verticalHeader().defaultSectionSize()
-        return self.horizontalHeader().sizeHint().height() + rows + 2 * self.frameWidth()
+        return self.horizontalHeader().height() + rows + 2 * self.frameWidth()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -40,5 +40,7 @@ class Table(QTableView):
             self._size_rows()
 
     def _size_rows(self) -> None:
-        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 5 * STEP)
+        height = self.fontMetrics().height() + 5 * STEP
+        self.verticalHeader().setDefaultSectionSize(height)
+        self.horizontalHeader().setFixedHeight(height)
         self.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

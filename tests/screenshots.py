@@ -1,0 +1,130 @@
+"""Pictures of every page: `python -m tests.screenshots OUT [--model FILE]`.
+
+Each page light and dark, at the smallest window and at 1440 x 900, with a scanned library of made files, and the empty
+Library. With a real model, also while it loads, loaded, with an answer in the chat, and with the port open.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+SIZES = ((1000, 640), (1440, 900))
+SCHEMES = ("light", "dark")
+_PATIENCE_S = 30.0
+PAGES = ("library", "chat", "server", "machine")
+
+
+def main() -> None:
+    """Take the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--model", type=Path, help="a real GGUF, loaded and chatted with")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["WEIGHBRIDGE_HOME"] = home
+        _Camera(Path(home), arguments.out).shoot(arguments.model)
+
+
+class _Camera:
+    def __init__(self, home: Path, out: Path) -> None:
+        from PySide6.QtWidgets import QApplication
+
+        from weighbridge.base.paths import default_paths
+        from weighbridge.ui.program import Program
+        from weighbridge_engines.catalogue import catalogue
+
+        self._out = out
+        self._home = home
+        self._app = QApplication([])
+        self._program = Program(self._app, default_paths(), catalogue)
+
+    def shoot(self, model: Path | None) -> None:
+        from tests.ui.made_library import fill
+
+        program = self._program
+        program.open()
+        self._until(lambda: program.services is not None and program.services.memories.machine is not None)
+        self._take("library_empty")
+        fill(self._home / "data" / "models")
+        if model is not None:
+            (self._home / "data" / "models" / model.name).symlink_to(model.resolve())
+        program.window.pages["library"].rescan()
+        self._until(lambda: bool(program.services.library.models))
+        for page in PAGES:
+            self._take(page)
+        self._take_palette()
+        if model is not None:
+            self._with_model(model)
+        program.close()
+
+    def _take(self, name: str) -> None:
+        window = self._program.window
+        for scheme in SCHEMES:
+            self._program.theme.choose(scheme)
+            for width, height in SIZES:
+                window.resize(width, height)
+                if name in PAGES:
+                    window.show_page(name)
+                self._wait(150)
+                window.grab().save(str(self._out / f"{name}_{scheme}_{width}.png"))
+
+    def _take_palette(self) -> None:
+        from PySide6.QtCore import Qt
+        from PySide6.QtTest import QTest
+
+        window = self._program.window
+        for scheme in SCHEMES:
+            self._program.theme.choose(scheme)
+            window.show_page("library")
+            QTest.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+            self._wait(150)
+            window.grab().save(str(self._out / f"palette_{scheme}.png"))
+            QTest.keyClick(window, Qt.Key.Key_Escape)
+
+    def _with_model(self, file: Path) -> None:
+        from weighbridge.running.state import State
+
+        services, window = self._program.services, self._program.window
+        library = window.pages["library"]
+        window.show_page("library")
+        model = next(model for model in services.library.models if model.path.name == file.name)
+        library.table.choose(model.id)
+        library.load()
+        self._until(lambda: any(one.state is State.LOADING for one in services.supervisor.running()))
+        self._wait(100)
+        window.grab().save(str(self._out / "library_loading.png"))
+        self._until(lambda: any(one.state is State.READY for one in services.supervisor.running()))
+        self._wait(2_500)
+        self._take("library")
+        services.port.open()
+        self._until(lambda: services.port.url is not None)
+        window.show_page("chat")
+        window.pages["chat"].send("Write a short list of three ships, then a table of two rows.")
+        self._wait(1_200)
+        window.grab().save(str(self._out / "chat_answering.png"))
+        self._until(lambda: window.pages["chat"].dialogue.answer is None)
+        for page in ("chat", "server", "machine"):
+            self._take(page)
+
+    def _wait(self, milliseconds: int) -> None:
+        from PySide6.QtTest import QTest
+
+        QTest.qWait(milliseconds)
+
+    def _until(self, true: Callable[[], bool]) -> None:
+        until = time.monotonic() + _PATIENCE_S
+        while not true():
+            if time.monotonic() > until:
+                raise TimeoutError
+            self._wait(20)
+
+
+if __name__ == "__main__":
+    main()
