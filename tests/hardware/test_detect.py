@@ -27,7 +27,7 @@ def test_a_probe_that_breaks_is_a_cause_and_the_rest_stays(monkeypatch):
 
 def test_a_probe_that_does_not_end_is_left_behind(monkeypatch):
     release = threading.Event()
-    monkeypatch.setattr(module, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(module, "OWN_S", 1.0)
     monkeypatch.setattr(module, "load_table", release.wait)
     monkeypatch.setattr(module, "find_cards", lambda system, table: Found())
     machine = detect()

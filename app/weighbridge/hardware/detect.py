@@ -15,18 +15,19 @@ from weighbridge.hardware.memory import detect_memory
 from weighbridge.hardware.nvidia_child import LIMIT_S, Found, find_cards
 from weighbridge_engines.api import Cause
 
-PATIENCE_S = LIMIT_S + 3
+OWN_S = 3.0
+"""For what the system tells by itself."""
 T = TypeVar("T")
 
 
 def detect() -> Machine:
-    """This machine, as far as it tells. Takes well under a second as a rule and eight at most; never raises."""
-    cpu = _Probe("cpu", detect_cpu, Cpu(None, None, None, None))
-    memory = _Probe("memory", detect_memory, Memory(MemoryKind.SHARED, None, None))
-    table = _Probe("bandwidth", load_table, Table(()))
-    cards = _Probe("nvidia", lambda: find_cards(memory.answer(), table.answer()), Found())
+    """This machine, as far as it tells. Takes well under a second as a rule and nine at most; never raises."""
+    cpu = _Probe("cpu", detect_cpu, Cpu(None, None, None, None), OWN_S)
+    memory = _Probe("memory", detect_memory, Memory(MemoryKind.SHARED, None, None), OWN_S)
+    table = _Probe("bandwidth", load_table, Table(()), OWN_S)
+    cards = _Probe("nvidia", lambda: find_cards(memory.answer(), table.answer()), Found(), OWN_S + LIMIT_S + 1)
     found = cards.answer()
-    failed = [each.fault for each in (cpu, memory, table, cards) if each.fault is not None]
+    failed = [fault for each in (cpu, memory, table, cards) if (fault := each.fault()) is not None]
     return Machine(
         system=f"{platform.system()} {platform.release()} {platform.machine()}".strip(),
         cpu=cpu.answer(),
@@ -37,25 +38,33 @@ def detect() -> Machine:
 
 
 class _Probe(Generic[T]):
-    """One question on a thread of its own. Without an answer in time `missing` stands in and `fault` tells why."""
+    """One question on a thread of its own. Without an answer in `limit_s`, `missing` stands in."""
 
-    def __init__(self, what: str, ask: Callable[[], T], missing: T) -> None:
-        self.fault: Cause | None = None
+    def __init__(self, what: str, ask: Callable[[], T], missing: T, limit_s: float) -> None:
+        self._error: str | None = None
         self._what = what
         self._answer = missing
-        self._until = time.monotonic() + PATIENCE_S
+        self._limit_s = limit_s
+        self._until = time.monotonic() + limit_s
         self._thread = threading.Thread(target=self._run, args=(ask,), name=f"probe {what}", daemon=True)
         self._thread.start()
 
     def answer(self) -> T:
         """The answer, waited for until the question's time is over."""
         self._thread.join(max(0.0, self._until - time.monotonic()))
-        if self._thread.is_alive():
-            self.fault = Cause("hardware.probe_slow", {"what": self._what, "limit_s": int(PATIENCE_S)})
         return self._answer
+
+    def fault(self) -> Cause | None:
+        """Why there is no answer, or None where there is one."""
+        self.answer()
+        if self._error is not None:
+            return Cause("hardware.probe_failed", {"what": self._what, "reason": self._error})
+        if self._thread.is_alive():
+            return Cause("hardware.probe_slow", {"what": self._what, "limit_s": int(self._limit_s)})
+        return None
 
     def _run(self, ask: Callable[[], T]) -> None:
         try:
             self._answer = ask()
         except Exception as error:
-            self.fault = Cause("hardware.probe_failed", {"what": self._what, "reason": str(error)})
+            self._error = str(error) or type(error).__name__
