@@ -186,5 +186,5 @@ def test_the_real_child_answers_with_cards_or_a_cause():
 
 
 def test_a_frozen_build_asks_itself():
-    assert probe_argv(True, "/opt/weighbridge") == ["/opt/weighbridge", "probe", "nvidia"]
+    assert probe_argv(True, "weighbridge") == ["weighbridge", "probe", "nvidia"]
     assert probe_argv(False, "python") == ["python", "-P", "-m", "weighbridge.hardware.nvidia"]
