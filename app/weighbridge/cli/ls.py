@@ -28,6 +28,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(arguments: argparse.Namespace) -> int:
     """List the models of the models folder and of the folders in the settings."""
+    from weighbridge.cli.loading import open_library
+
     library = open_library()
     models = library.scan()
     if arguments.json:
@@ -38,19 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
     for problem in [*(model.problem for model in models if model.problem), *library.skipped]:
         print(explain(problem), file=sys.stderr)
     return 0
-
-
-def open_library() -> Library:
-    """The library of this user, not yet scanned."""
-    from pathlib import Path
-
-    from weighbridge.base.paths import default_paths
-    from weighbridge.base.settings import SettingsStore
-    from weighbridge.library.index import Library
-
-    paths = default_paths()
-    others = SettingsStore(paths.settings).value.model_folders
-    return Library([paths.models, *(Path(folder).expanduser() for folder in others)])
 
 
 def _memory(model: Model) -> Memory:

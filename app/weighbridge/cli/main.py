@@ -7,30 +7,32 @@ import io
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
 from weighbridge import __version__
 from weighbridge.base.errors import Cancelled, WeighbridgeError
 from weighbridge.base.explain import explain
 from weighbridge.base.words import LANGUAGES, text, use_language
-from weighbridge.cli import hardware, ls, starter
+from weighbridge.cli import hardware, ls, run_command, serve, starter
+from weighbridge_engines.api import Engine
 
-COMMANDS = (hardware, ls, starter)
+COMMANDS = (hardware, ls, starter, run_command, serve)
 """One module a command; each registers itself with `add(subparsers)` and sets `run`, called with the arguments."""
 
 FAILED, INTERRUPTED = 1, 130
 
 
-def run(argv: Sequence[str]) -> int:
-    """Run one command. Returns the exit code: 0; 1 after an error that was told; 2 for a command that makes no sense;
-    130 after Ctrl-C.
+def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int:
+    """Run one command, over the engines that `engines()` gives.
+
+    Returns the exit code: 0; 1 after an error that was told; 2 for a command that makes no sense; 130 after Ctrl-C.
     """
     for stream in (sys.stdout, sys.stderr):
         _print_anything(stream)
     use_language(_told_language(argv))
     try:
-        arguments = build_parser().parse_args(argv)
+        arguments = build_parser().parse_args(argv, argparse.Namespace(engines=engines))
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else FAILED
     try:

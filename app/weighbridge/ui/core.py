@@ -36,16 +36,15 @@ class Core:
 def build_core(paths: Paths, settings: Settings, engines: Callable[[], Mapping[str, Engine]]) -> Core:
     """Open the database and make the rest. Raises a WeighbridgeError where the database cannot be used."""
     from weighbridge.chat.store import ChatStore
-    from weighbridge.hardware.cpu import detect_cpu
     from weighbridge.library.index import Library
-    from weighbridge.running.choose import Defaults
+    from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.supervisor import Supervisor
 
     database = Database(paths.database)
     store = ChatStore(database)
     store.recover()
     library = Library(folders(paths, settings))
-    supervisor = Supervisor(engines(), Defaults(detect_cpu().usable_cores or 1, settings.context))
+    supervisor = Supervisor(engines(), machine_defaults(settings.context))
     return Core(database, store, library, supervisor)
 
 

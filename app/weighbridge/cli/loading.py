@@ -1,0 +1,90 @@
+"""What `run` and `serve` share: the model that is meant, how it is to be loaded, and the owner of engines."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weighbridge.base.errors import NotFound
+from weighbridge.base.paths import default_paths
+from weighbridge.base.words import text
+
+if TYPE_CHECKING:
+    from weighbridge.base.settings import Settings
+    from weighbridge.library.index import Library
+    from weighbridge.library.model import Model
+    from weighbridge.running.supervisor import Supervisor
+    from weighbridge_engines.api import Engine, Load
+
+
+def add_load_options(parser: argparse.ArgumentParser) -> None:
+    """`--context`, `--threads` and `--slots`; all default to what suits the machine."""
+    parser.add_argument("--context", type=_positive, metavar="N", help=text("context length in tokens"))
+    parser.add_argument("--threads", type=_positive, metavar="N", help=text("threads; default: all cores but one"))
+    parser.add_argument("--slots", type=_positive, metavar="N", help=text("answers at the same time; default: 1"))
+
+
+def library_for(name: str | None) -> Library:
+    """The scanned library; where `name` is a file outside of it, that file's folder belongs to it too."""
+    from weighbridge.library.index import Library
+
+    library = open_library()
+    library.scan()
+    path = Path(name).expanduser() if name else None
+    if path is not None and path.is_file() and not _listed(library, str(path)):
+        library = Library([*library.folders, path.absolute().parent])
+        library.scan()
+    return library
+
+
+def load_for(arguments: argparse.Namespace, model: Model, supervisor: Supervisor) -> Load:
+    """The default load of `model` with the values that were given."""
+    given = {name: getattr(arguments, name) for name in ("context", "threads", "slots")}
+    return replace(supervisor.default_load(model), **{name: value for name, value in given.items() if value})
+
+
+def settings() -> Settings:
+    """The settings of this user."""
+    from weighbridge.base.settings import SettingsStore
+
+    return SettingsStore(default_paths().settings).value
+
+
+def open_library() -> Library:
+    """The library of this user, not yet scanned: the models folder, and the folders in the settings."""
+    from weighbridge.library.index import Library
+
+    others = (Path(folder).expanduser() for folder in settings().model_folders)
+    return Library([default_paths().models, *others])
+
+
+@contextmanager
+def owner_of_engines(engines: Callable[[], Mapping[str, Engine]]) -> Iterator[Supervisor]:
+    """A supervisor that ends every engine when the block is left."""
+    from weighbridge.running.defaults import machine_defaults
+    from weighbridge.running.supervisor import Supervisor
+
+    supervisor = Supervisor(engines(), machine_defaults(settings().context))
+    try:
+        yield supervisor
+    finally:
+        supervisor.close()
+
+
+def _listed(library: Library, name: str) -> bool:
+    try:
+        library.resolve(name)
+    except NotFound:
+        return False
+    return True
+
+
+def _positive(value: str) -> int:
+    number = int(value)
+    if number < 1:
+        raise ValueError
+    return number

@@ -1,0 +1,121 @@
+"""`weighbridge run MODEL "prompt"`: one answer, on the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.base.task import Task
+from weighbridge.base.units import number, seconds, speed
+from weighbridge.base.words import text
+
+if TYPE_CHECKING:
+    from weighbridge.chat.events import Event
+    from weighbridge.chat.meter import Reading
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    from weighbridge.cli.loading import add_load_options
+
+    parser = subparsers.add_parser("run", help=text("ask a model one thing"))
+    parser.add_argument("model", metavar=text("MODEL"), help=text("a name as ls shows it, or a file"))
+    parser.add_argument(
+        "prompt", metavar=text("PROMPT"), nargs="?", help=text("default: what stands on standard input")
+    )
+    parser.add_argument("--system", default="", help=text("a system prompt"))
+    parser.add_argument("--max-tokens", type=int, metavar="N", help=text("end the answer after this many tokens"))
+    parser.add_argument("--temperature", type=float, metavar="T")
+    parser.add_argument("--top-k", type=int, metavar="K")
+    parser.add_argument("--top-p", type=float, metavar="P")
+    parser.add_argument("--min-p", type=float, metavar="P")
+    parser.add_argument("--seed", type=int, metavar="N")
+    parser.add_argument("--json", action="store_true", help=text("print JSON"))
+    add_load_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Load the model, print the answer as it comes, and its speed on standard error. Ctrl-C ends the answer."""
+    from weighbridge.chat.client import ChatClient, Sampling, chat_body
+    from weighbridge.cli.loading import library_for, load_for, owner_of_engines
+
+    model = library_for(arguments.model).resolve(arguments.model)
+    names = ("temperature", "top_k", "top_p", "min_p", "seed", "max_tokens")
+    sampling = Sampling(**{name: getattr(arguments, name) for name in names})
+    body = chat_body(model.id, _messages(arguments), sampling)
+    shown = _Shown(quiet=arguments.json)
+    client = ChatClient()
+    try:
+        with owner_of_engines(arguments.engines) as supervisor:
+            load = load_for(arguments, model, supervisor)
+            with supervisor.lease(model, load).result() as lease:
+                client.stream(lease, body, shown.take, Task())
+    finally:
+        client.close()
+    shown.tell(model.id)
+    return 0 if shown.fault is None else 1
+
+
+def _messages(arguments: argparse.Namespace) -> list[Mapping[str, Any]]:
+    prompt = arguments.prompt if arguments.prompt is not None else sys.stdin.read()
+    system: list[Mapping[str, Any]] = [{"role": "system", "content": arguments.system}] if arguments.system else []
+    return [*system, {"role": "user", "content": prompt}]
+
+
+class _Shown:
+    """The answer, printed while it comes unless `quiet`."""
+
+    def __init__(self, quiet: bool) -> None:
+        from weighbridge.chat.meter import Meter
+
+        self._quiet = quiet
+        self._meter = Meter(time.monotonic)
+        self._text: list[str] = []
+        self.fault: str | None = None
+
+    def take(self, event: Event) -> None:
+        """Print, count and keep one event."""
+        from weighbridge.chat.events import Delta, StreamFault
+
+        self._meter.feed(event)
+        if isinstance(event, Delta):
+            self._text.append(event.text)
+            if not self._quiet:
+                print(event.reasoning + event.text, end="", flush=True)
+        elif isinstance(event, StreamFault):
+            self.fault = event.code
+
+    def tell(self, model: str) -> None:
+        """The end: figures in words on standard error, or all of it as JSON."""
+        reading = self._meter.reading()
+        if self._quiet:
+            print(json.dumps({"model": model, "text": "".join(self._text), "fault": self.fault, **_figures(reading)}))
+            return
+        print(flush=True)
+        print(_figures_in_words(reading), file=sys.stderr)
+
+
+def _figures(reading: Reading) -> dict[str, Any]:
+    return {
+        "output_tokens": reading.output_tokens,
+        "decode_tps": reading.decode_tps,
+        "prompt_tps": reading.prompt_tps,
+        "ttft_ms": reading.ttft_ms,
+        "context_used": reading.context_used,
+        "source": reading.source,
+    }
+
+
+def _figures_in_words(reading: Reading) -> str:
+    return text(
+        "{tokens} tokens at {speed}; first token after {ttft}, prompt {prompt}",
+        tokens=number(reading.output_tokens),
+        speed=speed(reading.decode_tps),
+        ttft=seconds(reading.ttft_ms),
+        prompt=speed(reading.prompt_tps),
+    )

@@ -1,0 +1,81 @@
+"""`weighbridge serve`: the port without a window."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from weighbridge.base.words import text
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from weighbridge.running.state import Running
+
+DEFAULT_PORT = 2412
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    from weighbridge.cli.loading import add_load_options
+
+    parser = subparsers.add_parser("serve", help=text("answer other programs on a local port"))
+    parser.add_argument("--model", metavar="M", help=text("load this model at once; others load when asked for"))
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=text("default: {port}", port=DEFAULT_PORT))
+    parser.add_argument("--json", action="store_true", help=text("print one line of JSON once ready"))
+    add_load_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until SIGTERM or Ctrl-C, then end every engine. A taken port is an error."""
+    from weighbridge.cli.loading import library_for, load_for, owner_of_engines
+    from weighbridge.server.gateway import gateway
+    from weighbridge.server.requests import RequestRecords
+    from weighbridge.server.serving import Port
+
+    stop = _stop_signals()
+    library = library_for(arguments.model)
+    model = library.resolve(arguments.model) if arguments.model else None
+    with owner_of_engines(arguments.engines) as supervisor:
+        port = Port(gateway(library, supervisor, RequestRecords()))
+        url = port.start(arguments.port)
+        try:
+            if model is not None and not _loaded(supervisor.load(model, load_for(arguments, model, supervisor)), stop):
+                return 0
+            _tell(url, [model.id for model in library.models], as_json=arguments.json)
+            stop.wait()
+        finally:
+            port.stop()
+    return 0
+
+
+def _stop_signals() -> threading.Event:
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def _loaded(loading: Future[Running], stop: threading.Event) -> bool:
+    """Wait for the load; False where it was cut short by a signal. Raises what the load raises."""
+    while not stop.is_set():
+        try:
+            loading.result(timeout=0.1)
+            return True
+        except TimeoutError:
+            if loading.done():
+                raise
+    return False
+
+
+def _tell(url: str, models: list[str], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"url": url, "models": models}), flush=True)
+        return
+    print(text("Serving on {url}. Ctrl-C ends it.", url=url), flush=True)
+    print("\n".join(f"  {model}" for model in models) or text("There are no models yet."), file=sys.stderr)
