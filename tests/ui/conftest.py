@@ -1,0 +1,74 @@
+"""The services of a window over a library of made files, a fake supervisor and a fake port."""
+
+from __future__ import annotations
+
+import pytest
+from tests.ui.fakes import FakePort, FakeSupervisor, machine
+from tests.ui.made_library import fill
+
+from weighbridge.base.database import Database
+from weighbridge.base.paths import default_paths
+from weighbridge.base.settings import SettingsStore
+from weighbridge.base.words import use_language
+from weighbridge.chat.store import ChatStore
+from weighbridge.library.index import Library
+from weighbridge.server.requests import RequestRecords
+from weighbridge.ui.background import Background
+from weighbridge.ui.bus import Bus
+from weighbridge.ui.memory_watch import MemoryWatch, Sampler
+from weighbridge.ui.port_control import PortControl
+from weighbridge.ui.services import Services
+from weighbridge.ui.theme import Theme
+
+
+@pytest.fixture
+def ports():
+    """The ports that were opened; a test may put one with a fault at the front of `next`."""
+
+    class Ports(list):
+        next: FakePort | None = None
+
+        def make(self):
+            made, self.next = self.next or FakePort(), None
+            self.append(made)
+            return made
+
+    return Ports()
+
+
+@pytest.fixture
+def services(qapp, home, ports):
+    """Real library, store, settings and background; fake supervisor, port and machine."""
+    use_language("en")
+    paths = default_paths()
+    settings = SettingsStore(paths.settings)
+    background = Background()
+    database = Database(paths.database)
+    supervisor = FakeSupervisor()
+    memory = machine().memory
+    watch = MemoryWatch(Sampler(machine, lambda: memory), supervisor.running, background)
+    made = Services(
+        paths=paths,
+        settings=settings,
+        library=Library([paths.models]),
+        supervisor=supervisor,
+        store=ChatStore(database),
+        port=PortControl(ports.make, RequestRecords(), settings, background),
+        memories=watch,
+        background=background,
+        theme=Theme(qapp, settings),
+        bus=Bus(),
+    )
+    yield made
+    watch.stop()
+    made.port.shut()
+    background.close()
+    database.close()
+
+
+@pytest.fixture
+def full(services):
+    """`services` with seven models, one of them damaged, listed."""
+    fill(services.paths.models)
+    services.library.scan()
+    return services

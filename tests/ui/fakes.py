@@ -1,0 +1,94 @@
+"""Stands in for the core where a test of the window needs to decide what it does."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+
+from weighbridge.hardware.machine import Cpu, Machine, Memory, MemoryKind
+from weighbridge.running.state import Running, Setting, State
+from weighbridge_engines.api import Load
+
+GIB = 1 << 30
+
+
+def machine(**changes):
+    """A small machine without cards."""
+    made = Machine(
+        system="Linux 6.1 x86_64",
+        cpu=Cpu("Test CPU", 2, 4, 3, ("AVX2",)),
+        memory=Memory(MemoryKind.SHARED, 16 * GIB, 12 * GIB),
+    )
+    return replace(made, **changes)
+
+
+def running(model_id="Qwen3-0.6B-Q8_0", state=State.READY, **changes):
+    """An engine process of that model."""
+    settings = (Setting("context", 4096, 4096), Setting("threads", None, 3))
+    made = Running(model_id, model_id, "echo", state, Load(model_id), settings, url="http://127.0.0.1:1/v1")
+    return replace(made, **changes)
+
+
+class FakeSupervisor:
+    """Keeps what it was asked; a test says what runs."""
+
+    def __init__(self):
+        self.loads = []
+        self.stops = []
+        self.contexts = []
+        self.now = ()
+        self.futures = []
+        self.listeners = []
+
+    def default_load(self, model):
+        return Load(str(model.path), context=4096)
+
+    def use_context(self, context):
+        self.contexts.append(context)
+
+    def load(self, model, load):
+        self.loads.append((model.id, load.context))
+        self.futures.append(Future())
+        return self.futures[-1]
+
+    def lease(self, model, load=None):
+        return Future()
+
+    def stop(self, model_id):
+        self.stops.append(model_id)
+        return Future()
+
+    def running(self):
+        return self.now
+
+    def log(self, model_id):
+        return ()
+
+    def subscribe(self, listener):
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener)
+
+    def become(self, bus, *now):
+        """From now on `now` runs."""
+        self.now = now
+        bus.running_changed.emit()
+
+
+class FakePort:
+    """Opens on the wanted port, or the next one where that is "taken", or fails."""
+
+    def __init__(self, taken=(), error=None):
+        self.taken = taken
+        self.error = error
+        self.stopped = False
+
+    def start(self, port, *, next_free):
+        assert next_free
+        if self.error is not None:
+            raise self.error
+        while port in self.taken:
+            port += 1
+        return f"http://127.0.0.1:{port}"
+
+    def stop(self):
+        self.stopped = True

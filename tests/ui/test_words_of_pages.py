@@ -1,0 +1,129 @@
+"""What pages say, without a window: weights, examples, matches, folders, amounts, the machine."""
+
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.ui.fakes import GIB, machine
+
+from weighbridge.base.task import Progress
+from weighbridge.estimates.memory import Memory as Estimate
+from weighbridge.hardware.machine import Bandwidth, Cpu, Device, Memory, MemoryKind
+from weighbridge.ui import machine_words, weight
+from weighbridge.ui.examples import example
+from weighbridge.ui.folders import short
+from weighbridge.ui.matching import Entry, matching
+from weighbridge.ui.widgets.progress_panel import Rate, amount_in_words
+from weighbridge_engines.api import Cause
+
+THIN = "\u202f"
+
+
+def test_an_unknown_cache_is_never_left_out_of_the_figure():
+    estimate = Estimate(GIB, None, 4096)
+    assert weight.figure(estimate) == f"1.0{THIN}GiB + unknown KV"
+    assert "KV cache: unknown" in weight.basis(estimate)
+    assert [part.kind for part in weight.parts(estimate)] == ["weights"]
+
+
+def test_an_upper_bound_says_so():
+    estimate = Estimate(GIB, GIB, 4096, upper_bound=True)
+    assert weight.figure(estimate) == f"at most 2.0{THIN}GiB"
+    assert "it will be less" in weight.basis(estimate)
+
+
+def test_the_basis_has_the_numbers():
+    said = weight.basis(Estimate(GIB, 4096 * 2048, 4096))
+    assert f"8.0{THIN}MiB in f16 for 4,096 tokens, 2.0{THIN}KiB a token" in said
+
+
+@pytest.mark.parametrize("model", ["Qwen3-8B-Q4_K_M", 'it\'s "odd" \\ $HOME'])
+def test_the_curl_example_is_one_valid_request(model):
+    words = shlex.split(example("curl", "http://127.0.0.1:2412", model))
+    assert words[:3] == ["curl", "-N", "http://127.0.0.1:2412/v1/chat/completions"]
+    assert json.loads(words[-1]) == {
+        "model": model,
+        "messages": [{"role": "user", "content": "Hello"}],
+        "stream": True,
+    }
+
+
+@pytest.mark.parametrize("model", ["Qwen3-8B-Q4_K_M", 'it\'s "odd" \\'])
+def test_the_python_example_compiles(model):
+    source = example("Python", "http://127.0.0.1:2412", model)
+    compile(source, "example", "exec")
+    assert json.dumps(model) in source
+
+
+def test_matching_needs_every_word_and_puts_beginnings_first():
+    entries = [Entry("Go to Server", "", lambda: None), Entry("Observe", "", lambda: None)]
+    assert [entry.title for entry in matching("ser", entries)] == ["Go to Server", "Observe"]
+    assert [entry.title for entry in matching("SERVER go", entries)] == ["Go to Server"]
+    assert matching("nothing", entries) == []
+    assert matching("", entries) == entries
+
+
+def test_a_folder_below_home_is_short():
+    assert short(Path("/home/ann/models"), Path("/home/ann")) == str(Path("~/models"))
+    assert short(Path("/srv/models"), Path("/home/ann")) == str(Path("/srv/models"))
+
+
+def test_an_amount_tells_only_what_is_known():
+    assert amount_in_words(Progress(0, None), None) == ""
+    assert amount_in_words(Progress(1 << 20, None), None) == f"1.0{THIN}MiB"
+    whole = amount_in_words(Progress(1 << 20, 3 << 20), 1 << 20)
+    assert whole == f"1.0{THIN}MiB of 3.0{THIN}MiB · 1.0{THIN}MiB/s · 2 s left"
+
+
+def test_a_rate_is_of_the_last_seconds():
+    now = [0.0]
+    rate = Rate(lambda: now[0])
+    rate.add(0)
+    assert rate.per_second is None
+    for second, done in ((1, 100), (2, 200), (20, 1000), (21, 3000)):
+        now[0] = second
+        rate.add(done)
+    assert rate.per_second == 2000
+
+
+CARD = Device(
+    "0", "nvidia", "RTX", Memory(MemoryKind.DEDICATED, 12 * GIB, None), bandwidth=Bandwidth(448, 504, "table")
+)
+
+
+def test_what_a_card_does_not_tell_is_unknown():
+    facts = {fact.name: fact.value for fact in machine_words.device_facts(CARD)}
+    assert facts["Memory"] == f"12.0{THIN}GiB, its own"
+    assert facts["Free now"] == facts["Driver"] == facts["Compute capability"] == "unknown"
+    assert facts["Bandwidth"] == f"448 – 504{THIN}GB/s"
+
+
+def test_an_unknown_bandwidth_says_why():
+    fact = machine_words.bandwidth_fact(None)
+    assert fact.value == "unknown"
+    assert fact.basis
+
+
+def test_cores_say_what_this_program_may_use():
+    facts = {fact.name: fact.value for fact in machine_words.system_facts(machine())}
+    assert facts["Cores"] == "2 physical, 4 logical · 3 for this program"
+    nothing = machine(cpu=Cpu(None, None, None, None))
+    facts = {fact.name: fact.value for fact in machine_words.system_facts(nothing)}
+    assert facts["Processor"] == facts["Cores"] == facts["Vector extensions"] == "unknown"
+
+
+def test_findings_name_the_card():
+    card = replace(CARD, problems=(Cause("nvidia.no_answer", {"what": "memory", "reason": "sick"}),))
+    found = machine(devices=(card,), problems=(Cause("nvidia.driver_mismatch", {"reason": "x"}),))
+    said = machine_words.findings(found)
+    assert len(said) == 2
+    assert said[1].startswith("RTX: ")
+
+
+def test_the_report_has_it_all():
+    said = machine_words.report(machine(devices=(CARD,)), ())
+    assert "Test CPU" in said
+    assert "RTX" in said
+    assert "Free now: unknown" in said
