@@ -46,7 +46,7 @@ def machine(monkeypatch):
 
 
 def test_in_words(machine, capsys):
-    assert run(["hardware"]) == 0
+    assert run(["hardware"], dict) == 0
     out = capsys.readouterr().out.replace("\u202f", " ")
     assert "Processor: A Processor, 4 cores, 8 threads, 2 usable here, AVX AVX2" in out
     assert "Memory: 8.0 GiB free of 16.0 GiB" in out
@@ -61,7 +61,7 @@ def test_in_words(machine, capsys):
 
 
 def test_as_json(machine, capsys):
-    assert run(["hardware", "--json"]) == 0
+    assert run(["hardware", "--json"], dict) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["cpu"]["usable_cores"] == 2
     assert shown["memory"] == {"kind": "shared", "total_bytes": 16 * GIB, "available_bytes": 8 * GIB}
@@ -74,5 +74,5 @@ def test_as_json(machine, capsys):
 
 
 def test_this_machine(capsys):
-    assert run(["hardware", "--json"]) == 0
+    assert run(["hardware", "--json"], dict) == 0
     assert json.loads(capsys.readouterr().out)["memory"]["total_bytes"] > 0

@@ -13,12 +13,12 @@ def put(home, name, content):
 
 
 def listed(capsys):
-    assert run(["ls", "--json"]) == 0
+    assert run(["ls", "--json"], dict) == 0
     return json.loads(capsys.readouterr().out)
 
 
 def test_an_empty_library_says_where_it_looked_and_what_to_do(home, capsys):
-    assert run(["ls"]) == 0
+    assert run(["ls"], dict) == 0
     out = capsys.readouterr().out
     assert str(home / "data" / "models") in out
     assert "weighbridge starter" in out
@@ -27,7 +27,7 @@ def test_an_empty_library_says_where_it_looked_and_what_to_do(home, capsys):
 def test_a_row_for_each_model(home, capsys):
     put(home, "tiny.Q8_0.gguf", gguf(LLAMA))
     put(home, "gemma.gguf", gguf({**LLAMA, "general.architecture": "gemma3", "gemma3.block_count": 2}))
-    assert run(["ls"]) == 0
+    assert run(["ls"], dict) == 0
     head, gemma, tiny = capsys.readouterr().out.splitlines()
     assert head.split()[:6] == ["name", "format", "kind", "quant", "size", "context"]
     assert tiny.split()[:4] == ["tiny.Q8_0", "gguf", "chat", "Q8_0"]
@@ -54,20 +54,20 @@ def test_as_json(home, capsys):
 def test_a_smaller_limit_is_used_and_shown(home, capsys):
     put(home, "tiny.gguf", gguf({**LLAMA, "llama.context_length": 2048}))
     assert listed(capsys)["models"][0]["memory"]["context"] == 2048
-    run(["ls"])
+    run(["ls"], dict)
     assert capsys.readouterr().out.splitlines()[1].endswith("at 2,048")
 
 
 def test_an_upper_bound_says_so(home, capsys):
     keys = {key.replace("llama.", "gemma3."): value for key, value in LLAMA.items()}
     put(home, "tiny.gguf", gguf({**keys, "general.architecture": "gemma3", "gemma3.attention.sliding_window": 512}))
-    run(["ls"])
+    run(["ls"], dict)
     assert "up to" in capsys.readouterr().out
 
 
 def test_a_damaged_file_is_a_row_and_its_problem_is_told(home, capsys):
     put(home, "bad.gguf", b"<!doctype html>")
-    assert run(["ls"]) == 0
+    assert run(["ls"], dict) == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[1].split()[:3] == ["bad", "gguf", "damaged"]
     assert "web page" in err

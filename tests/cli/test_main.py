@@ -23,7 +23,7 @@ class Command:
 
 def run_act(monkeypatch, act, *options):
     monkeypatch.setattr(main, "COMMANDS", (Command(act),))
-    return main.run(["act", *options])
+    return main.run(["act", *options], dict)
 
 
 def fail(arguments):
@@ -62,12 +62,12 @@ def test_an_interruption_is_no_error(monkeypatch, capsys, act):
 
 @pytest.mark.parametrize("argv", [[], ["nonsense"], ["ls", "--nonsense"], ["--language", "xx", "ls"]])
 def test_a_command_that_makes_no_sense_ends_with_2(argv, capsys):
-    assert main.run(argv) == 2
+    assert main.run(argv, dict) == 2
     assert "usage: weighbridge" in capsys.readouterr().err
 
 
 def test_the_version(capsys):
-    assert main.run(["--version"]) == 0
+    assert main.run(["--version"], dict) == 0
     assert __version__ in capsys.readouterr().out
 
 
@@ -76,7 +76,7 @@ def test_a_command_brings_nothing_heavy(command, home):
     code = f"""
 import sys
 from weighbridge.cli.main import run
-run([{command!r}, "--json"])
+run([{command!r}, "--json"], dict)
 heavy = {{"PySide6", "uvicorn", "starlette", "huggingface_hub", "httpx2", "xllamacpp", "numpy"}}
 sys.exit(",".join(heavy & {{name.partition(".")[0] for name in sys.modules}}) or 0)
 """
@@ -85,7 +85,7 @@ sys.exit(",".join(heavy & {{name.partition(".")[0] for name in sys.modules}}) or
 
 
 def test_a_reader_that_goes_away_is_no_traceback(home):
-    code = "import sys; from weighbridge.cli.main import run; sys.exit(run(['ls', '--json']))"
+    code = "import sys; from weighbridge.cli.main import run; sys.exit(run(['ls', '--json'], dict))"
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     child.stdout.close()
     with child.stderr:
@@ -97,7 +97,7 @@ def test_names_that_the_terminal_lacks_are_no_error(home):
     folder = home / "data" / "models"
     folder.mkdir(parents=True)
     (folder / "модель.gguf").write_bytes(b"")
-    code = "import sys; from weighbridge.cli.main import run; sys.exit(run(['ls']))"
+    code = "import sys; from weighbridge.cli.main import run; sys.exit(run(['ls'], dict))"
     child = subprocess.run(
         [sys.executable, "-c", code],
         env={"WEIGHBRIDGE_HOME": str(home), "PYTHONIOENCODING": "ascii"},

@@ -22,13 +22,13 @@ def fetched(monkeypatch):
 
 
 def test_it_goes_to_the_models_folder(home, fetched, capsys):
-    assert run(["starter"]) == 0
+    assert run(["starter"], dict) == 0
     assert fetched == [home / "data" / "models"]
     assert str(home / "data/models/o/r/m.Q4_1.gguf") in capsys.readouterr().out
 
 
 def test_as_json(home, fetched, capsys):
-    assert run(["starter", "--json"]) == 0
+    assert run(["starter", "--json"], dict) == 0
     out, err = capsys.readouterr()
     assert json.loads(out) == {"path": str(home / "data/models/o/r/m.Q4_1.gguf"), "id": "m.Q4_1"}
     assert err == ""
@@ -39,14 +39,14 @@ def test_a_failure_is_told(monkeypatch, capsys):
         raise Unreachable("starter.unreachable", hub="refused", index="no such package")
 
     monkeypatch.setattr("weighbridge.library.starter.fetch", fetch)
-    assert run(["starter"]) == 1
+    assert run(["starter"], dict) == 1
     err = capsys.readouterr().err
     assert "not from the Hub (refused), nor from the package index (no such package)" in err
 
 
 def test_on_a_terminal_progress_is_one_line(fetched, monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert run(["starter"]) == 0
+    assert run(["starter"], dict) == 0
     assert capsys.readouterr().err == "\r\x1b[K"
 
 
