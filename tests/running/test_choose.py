@@ -30,7 +30,7 @@ def test_unknown_trained_context_takes_the_default():
 
 @pytest.mark.parametrize(
     ("parameters", "threads", "batch"),
-    [(135e6, 1, 64), (135e6, 7, 256), (8e9, 1, 32), (8e9, 64, 64), (1e6, 8, 512), (0, 1, 512)],
+    [(135e6, 1, 64), (135e6, 7, 464), (8e9, 1, 32), (8e9, 64, 64), (1e6, 8, 512), (0, 1, 512)],
 )
 def test_a_batch_of_the_prompt_takes_under_half_a_second(parameters, threads, batch):
     assert prompt_batch(parameters, threads) == batch

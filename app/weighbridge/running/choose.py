@@ -12,7 +12,7 @@ from weighbridge_engines.api import Engine, Load
 PREFERRED = ("llama_server", "echo")
 """Engines in the order in which they are tried for a format."""
 
-SMALLEST_BATCH, LARGEST_BATCH = 32, 512
+SMALLEST_BATCH, LARGEST_BATCH, BATCH_STEP = 32, 512, 16
 """Below 32 tokens at a time prefill costs as much per token as decode; above 512 nothing is gained on a CPU."""
 
 BATCH_S = 0.45
@@ -75,15 +75,11 @@ def default_load(model: Model, defaults: Defaults) -> Load:
 
 
 def prompt_batch(parameters: float, threads: int) -> int:
-    """Tokens of the prompt computed at a time on a CPU, a power of two.
-
-    Two operations per weight and token, BATCH_S seconds.
-    """
-    tokens = BATCH_S * FLOP_PER_CORE_S * threads / (2 * parameters) if parameters else LARGEST_BATCH
-    batch = SMALLEST_BATCH
-    while batch * 2 <= min(tokens, LARGEST_BATCH):
-        batch *= 2
-    return batch
+    """Tokens of the prompt computed at a time on a CPU: two operations per weight and token, BATCH_S seconds."""
+    if not parameters:
+        return LARGEST_BATCH
+    tokens = BATCH_S * FLOP_PER_CORE_S * threads / (2 * parameters)
+    return max(SMALLEST_BATCH, min(LARGEST_BATCH, int(tokens) // BATCH_STEP * BATCH_STEP))
 
 
 def _parameters(model: Model) -> float:
