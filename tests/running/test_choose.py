@@ -30,7 +30,16 @@ def test_unknown_trained_context_takes_the_default():
 
 @pytest.mark.parametrize(
     ("parameters", "threads", "batch"),
-    [(135e6, 1, 64), (135e6, 7, 464), (8e9, 1, 32), (8e9, 64, 64), (1e6, 8, 512), (0, 1, 512)],
+    [
+        (135e6, 1, 64),
+        (163e6, 1, 64),
+        (135e6, 7, 512),
+        (1.5e9, 2, 8),
+        (1.5e9, 8, 32),
+        (8e9, 8, 8),
+        (8e9, 64, 64),
+        (0, 1, 512),
+    ],
 )
 def test_a_batch_of_the_prompt_takes_under_half_a_second(parameters, threads, batch):
     assert prompt_batch(parameters, threads) == batch
