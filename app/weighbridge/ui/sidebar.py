@@ -73,8 +73,10 @@ class Sidebar(QFrame):
         self._size()
 
     def show_page(self, name: str) -> None:
-        """Mark the page that is shown."""
+        """Mark the page that is shown. Tab comes to its button, arrows go on to the others."""
         self._buttons[name].setChecked(True)
+        for each, made in self._buttons.items():
+            made.setFocusPolicy(Qt.FocusPolicy.StrongFocus if each == name else Qt.FocusPolicy.ClickFocus)
 
     def note(self, name: str, note: str) -> None:
         """A short word after a page's title: how many models, that the port is open."""

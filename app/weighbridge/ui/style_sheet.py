@@ -1,7 +1,7 @@
 """The thin style sheet: what a palette cannot say (radius, lines, padding), by object name and property.
 
-Properties that pages set: `role` on QLabel ("title", "heading", "dim", "figure", "mono"), on QPushButton ("primary",
-"quiet", "danger") and on QFrame ("panel", "bar", "separator").
+Pages set the property `role`: on QLabel "title", "heading", "dim", "figure" or "bad"; on QPushButton "primary",
+"quiet", "address" or "page"; on QFrame "panel".
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ _SHEET = Template("""
 QToolTip { color: $text; background: $panel; border: 1px solid $line; padding: 4px 8px; }
 QFrame[role="panel"] { background: $panel; border: 1px solid $line; border-radius: 8px; }
 QFrame#palette { border-color: $others; }
-QFrame[role="separator"] { background: $line; border: none; max-height: 1px; min-height: 1px; }
 QFrame#topBar { background: $panel; border: none; border-bottom: 1px solid $line; }
 QFrame#sidebar { background: $panel; border: none; border-right: 1px solid $line; }
 QLabel { background: transparent; }

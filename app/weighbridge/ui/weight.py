@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.base.units import number, size
+from weighbridge.base.units import THIN, number, size
 from weighbridge.base.words import text
 from weighbridge.estimates.memory import Memory as Estimate
 from weighbridge.estimates.memory import simple_memory
@@ -32,6 +32,13 @@ def figure(estimate: Estimate) -> str:
         return text("{weights} + unknown KV", weights=size(estimate.weights_bytes))
     total = size(estimate.total_bytes)
     return text("at most {total}", total=total) if estimate.upper_bound else total
+
+
+def parameters(count: int | None) -> str:
+    """ "134.5 M", "8.2 B"; all experts are counted."""
+    if count is None:
+        return text("unknown")
+    return f"{number(count / 1e9, 1)}{THIN}B" if count >= 1e9 else f"{number(count / 1e6, 1)}{THIN}M"
 
 
 def basis(estimate: Estimate) -> str:

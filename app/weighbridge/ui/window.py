@@ -52,6 +52,7 @@ class Window(QMainWindow):
         self._errors = ErrorPanel(theme)
         self._stack = QStackedWidget()
         self._stack.addWidget(_waiting())
+        self._stack.setMinimumSize(1, 1)  # a page that collapses its panes does so by the width it is given
         self._lay_out()
         self._palette = Palette(theme, self)
         self._connect()
@@ -102,7 +103,6 @@ class Window(QMainWindow):
         self._stack.setCurrentWidget(page)
         self._sidebar.show_page(name)
         page.entered()
-        page.setFocus()
 
     def show_error(self, error: BaseException) -> None:
         """Show an error that belongs to no page."""

@@ -54,7 +54,6 @@ class LibraryPage(Page):
         self._connect()
         self._tint()
         self._show_all()
-        self.setFocusProxy(self._table)
         self.rescan()
 
     @property
@@ -80,6 +79,7 @@ class LibraryPage(Page):
     def entered(self) -> None:
         self._show_all()
         self._detail.wake()
+        self._table.setFocus()
 
     def left(self) -> None:
         self._detail.quiet()

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QWidget
 
 from weighbridge.base.explain import explain
-from weighbridge.base.units import THIN, number
+from weighbridge.base.units import THIN, number, size
 from weighbridge.base.words import text
 from weighbridge.running.state import Running, State
 from weighbridge.ui import weight
@@ -21,6 +21,7 @@ from weighbridge.ui.running_words import stage_in_words
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.badge import Badge
 from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge.ui.widgets.figure import Figure
 from weighbridge.ui.widgets.legend import Legend
 from weighbridge.ui.widgets.memory_bar import MemoryBar
 from weighbridge.ui.widgets.parts import button, column, label, row, selectable
@@ -49,6 +50,7 @@ class LibraryDetail(QFrame):
         self._chat = button(text("Chat"), self.chat_wanted.emit)
         self._bar = MemoryBar(theme, thick=True)
         self._legend = Legend(theme)
+        self._figures = Figure(text("Memory")), Figure(text("Parameters")), Figure(text("Layers"))
         self._basis = selectable(label("", "dim", wrap=True))
         self._problem = selectable(label("", wrap=True))
         self._stage = label("")
@@ -97,7 +99,8 @@ class LibraryDetail(QFrame):
 
     def _lay_out(self) -> None:
         top = row(self._title, self._badge, None, self._chat, self._stop, self._load)
-        memory = column(self._problem, self._bar, self._legend, self._basis, gap=2)
+        figures = row(*self._figures, None, gap=5)
+        memory = column(self._problem, figures, self._bar, self._legend, self._basis, gap=2)
         loading = row(self._progress, self._stage, gap=3)
         loading.setStretch(0, 1)
         self._loading = QWidget()
@@ -121,8 +124,23 @@ class LibraryDetail(QFrame):
         if memory is not None:
             self._bar.show_memory(memory)
             self._legend.show_memory(memory)
-        self._basis.setVisible(shown.model.problem is None)
+        whole = shown.model.problem is None
+        self._basis.setVisible(whole)
         self._basis.setText(basis)
+        self._show_figures(shown, basis, whole)
+
+    def _show_figures(self, shown: LibraryRow, basis: str, whole: bool) -> None:
+        info, running = shown.model.info, shown.running
+        held = running.memory_bytes if running is not None and running.state is State.READY else None
+        header = text("As the file's header says.")
+        values = (
+            (weight.figure(shown.estimate) if held is None else size(held), basis),
+            (weight.parameters(info.parameters if info else None), header),
+            (text("unknown") if info is None or info.layers is None else number(info.layers), header),
+        )
+        for figure, (value, source) in zip(self._figures, values, strict=True):
+            figure.say(value, source)
+            figure.setVisible(whole)
 
     def _show_running(self, running: Running | None) -> None:
         loading = running is not None and running.state is State.LOADING

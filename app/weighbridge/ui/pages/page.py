@@ -12,7 +12,7 @@ class Page(QWidget):
     """
 
     def entered(self) -> None:
-        """The page is now the one shown."""
+        """The page is now the one shown: take the focus where there is a natural place for it."""
 
     def left(self) -> None:
         """Another page is shown now, or the window closes."""

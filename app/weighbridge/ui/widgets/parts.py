@@ -87,13 +87,6 @@ def give_role(widget: QWidget, role: str) -> None:
         widget.style().polish(widget)
 
 
-def separator() -> QFrame:
-    """A line across."""
-    made = QFrame()
-    made.setProperty("role", "separator")
-    return made
-
-
 def clear(layout: QLayout) -> None:
     """Take all items out of `layout` and drop their widgets."""
     while (item := layout.takeAt(0)) is not None:

@@ -1,0 +1,231 @@
+"""The Library page: what is listed, and what its actions ask for."""
+
+import threading
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from tests.ui.fakes import running
+from tests.ui.made_library import fill
+
+from weighbridge.base.errors import EngineFailed, Refused, Unreachable
+from weighbridge.running.state import State
+from weighbridge.ui.models.library_model import Column, LibraryFilter, LibraryModel, LibraryRow
+from weighbridge.ui.pages.library import LibraryPage
+from weighbridge.ui.weight import weigh
+
+THIN = "\u202f"
+SMALL = "Qwen3-0.6B-Q8_0"
+
+
+@pytest.fixture
+def page(qtbot, full):
+    made = LibraryPage(full)
+    qtbot.addWidget(made)
+    made.resize(1100, 700)
+    made.show()
+    qtbot.waitUntil(made._rescan.isEnabled)
+    yield made
+    made.shut()
+
+
+def cell(page, column):
+    return page.table.model().index(page.table.currentIndex().row(), column).data()
+
+
+def test_what_is_listed_is_sorted_and_the_first_is_chosen(page):
+    model = page.table.model()
+    names = [model.index(row, Column.MODEL).data() for row in range(model.rowCount())]
+    assert names == sorted(names, key=str.casefold)
+    assert len(names) == 7
+    assert page.table.chosen.model.title == names[0]
+
+
+def test_a_row_tells_what_is_in_the_file(page):
+    page.table.choose("Qwen3-8B-Q4_K_M")
+    assert [cell(page, column) for column in (Column.FORMAT, Column.QUANT, Column.SIZE, Column.CONTEXT)] == [
+        "GGUF",
+        "Q4_K_M",
+        f"4.7{THIN}GiB",
+        "40,960",
+    ]
+    assert cell(page, Column.MEMORY) == f"5.2{THIN}GiB"  # 36 layers x 8 heads x 256 x 2 bytes x 4,096 tokens = 576 MiB
+
+
+def test_an_unknown_kind_keeps_an_unknown_cache(page):
+    page.table.choose("Falcon-H1-1B-Q5_K_M")
+    assert cell(page, Column.MEMORY).endswith("+ unknown KV")
+
+
+def test_a_damaged_file_says_why_and_cannot_be_loaded(page, full):
+    page.table.choose("Broken-7B.Q4_0")
+    assert cell(page, Column.STATE) == "Damaged"
+    assert "web page" in page.detail._problem.text()
+    load, stop, chat = page.detail.buttons
+    assert not (load.isVisible() or stop.isVisible() or chat.isVisible())
+    page.load()
+    page.chat()
+    assert full.supervisor.loads == []
+
+
+def test_the_context_in_use_is_weighed_and_told_to_the_supervisor(page, full):
+    page.table.choose("Qwen3-8B-Q4_K_M")
+    page._context.setValue(8192)
+    assert cell(page, Column.MEMORY) == f"5.8{THIN}GiB"
+    assert page.table.model().headerData(Column.MEMORY, Qt.Orientation.Horizontal) == "Memory at 8,192"
+    assert full.supervisor.contexts == [8192]
+    assert full.settings.value.context == 8192
+
+
+def test_search_keeps_what_holds_all_words_and_escape_clears_it(page):
+    page._search.setText("qwen3 q8_0")
+    assert page.table.model().rowCount() == 2
+    assert page.escape()
+    assert page.table.model().rowCount() == 7
+    assert not page.escape()
+
+
+def test_enter_loads_and_once_loaded_chats(qtbot, page, full):
+    wanted = []
+    full.bus.chat_wanted.connect(wanted.append)
+    page.table.choose(SMALL)
+    qtbot.keyClick(page.table, Qt.Key.Key_Return)
+    assert full.supervisor.loads == [(SMALL, 4096)]
+    assert full.settings.value.last_model == SMALL
+    assert wanted == []
+    full.supervisor.become(full.bus, running(SMALL))
+    qtbot.keyClick(page.table, Qt.Key.Key_Return)
+    assert wanted == [SMALL]
+    assert len(full.supervisor.loads) == 1
+
+
+def test_a_load_shows_stage_and_time_and_can_be_cancelled(qtbot, page, full):
+    page.table.choose(SMALL)
+    full.supervisor.become(full.bus, running(SMALL, State.LOADING, stage="weights", url=None))
+    assert page.detail._stage.text().startswith("Loading the weights · ")
+    load, stop, _ = page.detail.buttons
+    assert stop.text() == "Cancel"
+    assert not load.isVisible()
+    qtbot.mouseClick(stop, Qt.MouseButton.LeftButton)
+    assert full.supervisor.stops == [SMALL]
+    assert page.escape()
+    assert full.supervisor.stops == [SMALL, SMALL]
+    page.left()
+
+
+def test_a_loaded_model_shows_its_settings_and_what_it_holds(page, full, qtbot):
+    full.memories.start()
+    qtbot.waitUntil(lambda: full.memories.total_bytes is not None)
+    full.memories.stop()
+    page.table.choose(SMALL)
+    buffers = {"weights_bytes": 600 << 20, "kv_bytes": 400 << 20}
+    full.supervisor.become(full.bus, running(SMALL, buffers=buffers, memory_bytes=1100 << 20))
+    assert page.detail._settings.isVisible()
+    kinds = {part.kind: part.size_bytes >> 20 for part in page.detail._bar.memory.ordered}
+    assert (kinds["weights"], kinds["kv"], kinds["engine"]) == (600, 400, 100)
+    assert "1.1" in page.detail._basis.text()
+
+
+def test_a_failed_load_says_why_with_the_log_and_can_be_tried_again(qtbot, page, full):
+    page.table.choose(SMALL)
+    error = EngineFailed("engine.killed", ("last words",), engine="llama.cpp", exit_code=-9, signal="SIGKILL")
+    full.supervisor.become(full.bus, running(SMALL, State.FAILED, error=error, url=None))
+    shown = page.detail._error
+    assert shown.isVisible()
+    assert "last words" in shown.shown_report.details
+    qtbot.mouseClick(shown.buttons[0], Qt.MouseButton.LeftButton)
+    assert full.supervisor.loads == [(SMALL, 4096)]
+
+
+def test_a_refused_load_is_told_on_the_page(qtbot, page, full):
+    page.table.choose(SMALL)
+    page.load()
+    full.supervisor.futures[0].set_exception(Refused("engine.none_for_format", format="gguf", model=SMALL))
+    qtbot.waitUntil(page.errors.isVisible)
+    assert SMALL in page.errors.shown_report.whole
+
+
+def test_copy_path(page):
+    page.table.choose(SMALL)
+    page.copy_path()
+    assert QApplication.clipboard().text() == str(page.table.chosen.model.path)
+
+
+def test_rescan_finds_what_came_and_keeps_the_choice(qtbot, page, full):
+    page.table.choose(SMALL)
+    (full.paths.models / "old" / "Broken-7B.Q4_0.gguf").unlink()
+    page.rescan()
+    qtbot.waitUntil(lambda: page.table.model().rowCount() == 6)
+    assert page.table.chosen.model.id == SMALL
+
+
+@pytest.fixture
+def empty(qtbot, services):
+    made = LibraryPage(services)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(made.empty.button.isVisible)
+    yield made
+    made.shut()
+
+
+def test_an_empty_library_gets_the_starter_model(qtbot, empty, services, monkeypatch):
+    go = threading.Event()
+
+    def fetch(models, task):
+        assert models == services.paths.models
+        task.step(49 << 20, 98 << 20, "downloading")
+        go.wait(5)
+        fill(models)
+
+    monkeypatch.setattr("weighbridge.library.starter.fetch", fetch)
+    qtbot.mouseClick(empty.empty.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "49.0" in empty._progress._amount.text())
+    assert not empty.empty.button.isEnabled()
+    go.set()
+    qtbot.waitUntil(lambda: empty.table.model().rowCount() == 7)
+    assert not empty._progress.isVisible()
+
+
+def test_the_fetch_can_be_cancelled(qtbot, empty, monkeypatch):
+    def fetch(models, task):
+        woken = threading.Event()
+        task.on_cancel(woken.set)
+        woken.wait(5)
+        task.check()
+
+    monkeypatch.setattr("weighbridge.library.starter.fetch", fetch)
+    empty.fetch_starter()
+    assert empty.escape()
+    qtbot.waitUntil(empty.empty.button.isEnabled)
+    assert not empty.errors.isVisible()
+
+
+def test_a_failed_fetch_says_why(qtbot, empty, monkeypatch):
+    def fetch(models, task):
+        raise Unreachable("starter.unreachable", hub="no route", index="no route")
+
+    monkeypatch.setattr("weighbridge.library.starter.fetch", fetch)
+    empty.fetch_starter()
+    qtbot.waitUntil(empty.errors.isVisible)
+    assert empty.errors.buttons[0].text() == "Try again"
+
+
+def rows(full):
+    return [LibraryRow(model, weigh(model, 4096)) for model in full.library.models]
+
+
+def test_the_item_model_keeps_qts_rules(full, qtmodeltester):
+    model = LibraryModel()
+    model.show_rows(rows(full), 4096)
+    qtmodeltester.check(model)
+    qtmodeltester.check(LibraryFilter(model, model))
+
+
+def test_unknown_sorts_last(full):
+    model = LibraryModel()
+    model.show_rows(rows(full), 4096)
+    filtered = LibraryFilter(model, model)
+    filtered.sort(Column.MEMORY)
+    last = [filtered.index(row, Column.MODEL).data() for row in range(filtered.rowCount())][-2:]
+    assert set(last) == {"Broken-7B.Q4_0", "Falcon-H1-1B-Q5_K_M"}

@@ -1,0 +1,281 @@
+"""The frame: pages by key, palette, Esc, top bar, sidebar; and what a keyboard and a screen reader need, on all
+pages.
+"""
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QComboBox, QScrollArea, QWidget
+from tests.ui.fakes import FakePort, machine, running
+
+from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.settings import SettingsStore
+from weighbridge.hardware.machine import Device, Memory, MemoryKind
+from weighbridge.running.state import State
+from weighbridge.ui.bus import Bus
+from weighbridge.ui.chat.page import ChatPage
+from weighbridge.ui.pages.library import LibraryPage
+from weighbridge.ui.pages.machine import MachinePage
+from weighbridge.ui.pages.server import ServerPage
+from weighbridge.ui.theme import Theme
+from weighbridge.ui.window import MINIMUM, Window
+
+MAKERS = {"library": LibraryPage, "chat": ChatPage, "server": ServerPage, "machine": MachinePage}
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+GIB = 1 << 30
+
+
+@pytest.fixture
+def window(qtbot, full):
+    made = Window(full.theme, full.settings, full.bus)
+    qtbot.addWidget(made, before_close_func=lambda _window: made.shut())
+    made.fill(full, MAKERS, "library")
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    qtbot.waitUntil(made.pages["library"]._rescan.isEnabled)
+    return made
+
+
+def press(window, key, modifiers=CTRL):
+    QTest.keyClick(QApplication.focusWidget() or window, key, modifiers)
+
+
+def test_ctrl_and_a_number_go_to_the_pages_in_their_order(window):
+    for key, name in zip("1234", ("library", "chat", "server", "machine"), strict=True):
+        press(window, key)
+        assert window.page_name == name
+        assert window._sidebar._buttons[name].isChecked()
+
+
+def test_the_palette_finds_a_page_and_goes_there(window):
+    press(window, Qt.Key.Key_K)
+    assert window.palette_box.isVisible()
+    QTest.keyClicks(QApplication.focusWidget(), "machine")
+    assert [entry.title for entry in window.palette_box.found] == ["Go to Machine"]
+    press(window, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier)
+    assert window.page_name == "machine"
+    assert not window.palette_box.isVisible()
+
+
+def test_the_palette_moves_by_arrows_and_takes_the_appearance(window, full):
+    press(window, Qt.Key.Key_K)
+    QTest.keyClicks(QApplication.focusWidget(), "appearance")
+    press(window, Qt.Key.Key_Down, Qt.KeyboardModifier.NoModifier)
+    press(window, Qt.Key.Key_Down, Qt.KeyboardModifier.NoModifier)
+    press(window, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier)
+    assert full.theme.tokens.name == "dark"
+    assert window._sidebar._appearance.currentData() == "dark"
+
+
+def test_escape_closes_the_palette_and_gives_the_focus_back(window):
+    before = QApplication.focusWidget()
+    press(window, Qt.Key.Key_K)
+    press(window, Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier)
+    assert not window.palette_box.isVisible()
+    assert QApplication.focusWidget() is before
+
+
+def test_the_model_switcher_lists_whole_models_the_loaded_one_first(window, full):
+    full.supervisor.become(full.bus, running("Qwen3-8B-Q8_0"))
+    press(window, Qt.Key.Key_L)
+    titles = [entry.title for entry in window.palette_box.found]
+    assert titles[0] == "Chat with Qwen3-8B-Q8_0"
+    assert len(titles) == 6
+    press(window, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier)
+    assert window.page_name == "chat"
+
+
+def test_the_top_bar_names_the_model_and_its_speed(window, full):
+    bar = window._topbar
+    full.supervisor.become(full.bus, running("A", State.LOADING), running("B"))
+    assert bar._model.text() == "B"
+    full.bus.speed_told.emit("B", 61.44)
+    assert bar._tps.text() == "61.4\u202ftok/s"
+    full.bus.speed_told.emit("B", None)
+    assert not bar._tps.isVisible()
+    full.supervisor.become(full.bus, running("A", State.LOADING))
+    assert bar._model.text() == "A · loading"
+    full.supervisor.become(full.bus)
+    assert bar._model.text() == "No model loaded"
+
+
+def test_the_ports_address_is_copied_and_a_closed_port_leads_to_its_page(qtbot, window, full, ports):
+    press(window, "C", CTRL | SHIFT)
+    assert window.page_name == "server"
+    ports.next = FakePort()
+    full.port.open()
+    qtbot.waitUntil(lambda: window._topbar._port.text() == "127.0.0.1:2412")
+    QTest.mouseClick(window._topbar._port, Qt.MouseButton.LeftButton)
+    assert QApplication.clipboard().text() == "http://127.0.0.1:2412"
+
+
+def test_meters_that_do_not_fit_go_from_the_last(window, full):
+    window.resize(*MINIMUM)
+    cards = tuple(
+        Device(str(place), "nvidia", f"NVIDIA RTX PRO {place}", Memory(MemoryKind.DEDICATED, 96 * GIB, 90 * GIB))
+        for place in range(8)
+    )
+    full.memories.machine = machine(devices=cards)
+    full.memories.memories = tuple(memory for memory in _memories(full.memories.machine))
+    full.memories.changed.emit()
+    seen = [meter.isVisible() for meter in window._topbar._meters]
+    assert len(seen) == 9
+    assert seen[0]
+    assert seen == sorted(seen, reverse=True)
+    assert not all(seen)
+    assert window._topbar._port.geometry().right() <= window.width()
+
+
+def _memories(found):
+    from weighbridge.ui.memory_watch import Sample, memories
+
+    return memories(Sample(found, {}), ())
+
+
+def test_an_error_that_belongs_to_no_page_is_shown_and_escape_takes_it_away(window, full):
+    full.bus.failed.emit(ZeroDivisionError("division by zero"))
+    assert window._errors.isVisible()
+    assert "ZeroDivisionError" in window._errors.shown_report.details
+    press(window, Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier)
+    assert not window._errors.isVisible()
+
+
+def test_what_was_wrong_with_the_settings_is_said(qtbot, qapp, full):
+    full.paths.settings.parent.mkdir(parents=True, exist_ok=True)
+    full.paths.settings.write_text("port = 0\n")
+    settings = SettingsStore(full.paths.settings)
+    window = Window(Theme(qapp, settings), settings, Bus())
+    qtbot.addWidget(window, before_close_func=lambda _window: window.shut())
+    window.fill(full, MAKERS, "library")
+    assert "port" in window._errors.shown_report.what
+
+
+def test_closing_is_left_to_the_program(qtbot, window):
+    with qtbot.waitSignal(window.closing):
+        assert not window.close()
+
+
+def test_size_and_place_come_back(qtbot, window, full):
+    window.resize(1000, 700)  # the screen of the tests is no larger
+    full.settings.change(window_geometry=window.geometry_text())
+    again = Window(full.theme, full.settings, full.bus)
+    qtbot.addWidget(again)
+    assert (again.width(), again.height()) == (1000, 700)
+
+
+@pytest.mark.parametrize("kept", ["", "not base64 ñ", "AAAA"])
+def test_a_damaged_geometry_is_no_fault(qtbot, full, kept):
+    full.settings.change(window_geometry=kept)
+    window = Window(full.theme, full.settings, full.bus)
+    qtbot.addWidget(window)
+    assert window.width() >= MINIMUM[0]
+
+
+def test_large_fonts_leave_the_icons_of_the_sidebar(qtbot, qapp, full):
+    before = qapp.font()
+    large = qapp.font()
+    large.setPointSizeF(before.pointSizeF() * 2)
+    qapp.setFont(large)
+    try:
+        window = Window(full.theme, full.settings, full.bus)
+        qtbot.addWidget(window, before_close_func=lambda _window: window.shut())
+        window.fill(full, MAKERS, "library")
+        window.resize(*MINIMUM)
+        window.show()
+        assert window._sidebar._buttons["library"].text() == ""
+        assert window._sidebar._buttons["library"].accessibleName() == "Library"
+        assert window.width() == MINIMUM[0]
+    finally:
+        qapp.setFont(before)
+
+
+def focusable(page):
+    inside = [widget for widget in page.findChildren(QWidget) if widget.focusPolicy() != Qt.FocusPolicy.NoFocus]
+    return [widget for widget in inside if not isinstance(widget.parent(), QComboBox)]
+
+
+def name_of(widget):
+    named = widget.accessibleName() or getattr(widget, "text", lambda: "")()
+    if named or isinstance(widget, QScrollArea):
+        return named or "scrolls"
+    parent = widget.parentWidget()  # a part of a spin box, a viewport: named by what it is part of
+    return name_of(parent) if parent is not None and parent.focusPolicy() != Qt.FocusPolicy.NoFocus else ""
+
+
+@pytest.mark.parametrize("name", ["library", "chat", "server", "machine"])
+def test_every_focusable_widget_has_a_name_and_every_action_its_keys_or_place(window, full, name):
+    full.supervisor.become(full.bus, running())
+    window.show_page(name)
+    nameless = [widget for widget in focusable(window) if widget.isVisible() and not name_of(widget)]
+    assert nameless == []
+    for action in window.page.findChildren(QAction, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        assert action.text()
+        assert action in window.page.actions()  # so the palette offers it
+
+
+def in_a_group(widget):
+    """Arrows go from button to button of a group; Tab comes to the checked one."""
+    return isinstance(widget, QAbstractButton) and widget.group() is not None and not widget.isChecked()
+
+
+def test_arrows_go_through_the_pages(window):
+    window._sidebar._buttons["library"].setFocus()
+    press(window, Qt.Key.Key_Down, Qt.KeyboardModifier.NoModifier)
+    press(window, Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier)
+    assert window.page_name == "chat"
+
+
+@pytest.mark.parametrize("name", ["library", "chat", "server", "machine"])
+def test_tab_goes_round_all_that_can_be_focused(window, full, name):
+    window.show_page(name)
+    wanted = {
+        widget
+        for widget in focusable(window)
+        if widget.isVisible()
+        and widget.isEnabled()
+        and widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and widget.focusProxy() is None
+        and not isinstance(widget, QScrollArea)
+        and not in_a_group(widget)
+    }
+    reached = set()
+    for _ in range(4 * len(wanted)):
+        QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Tab)
+        reached.add(QApplication.focusWidget())
+    assert wanted - reached == set()
+
+
+def test_no_two_actions_have_the_same_keys(window):
+    for page in window.pages.values():
+        keys = [action.shortcut().toString() for action in [*page.actions(), *window.actions()]]
+        used = [key for key in keys if key]
+        assert sorted(used) == sorted(set(used))
+
+
+@pytest.mark.parametrize("name", ["library", "chat", "server", "machine"])
+def test_the_pages_fit_the_smallest_window(window, full, name):
+    full.supervisor.become(full.bus, running())
+    window.resize(*MINIMUM)
+    window.show_page(name)
+    QTest.qWait(20)
+    page = window.page
+    outside = [widget for widget in page.findChildren(QWidget) if widget.isVisible() and not fits(widget, page)]
+    assert outside == []
+
+
+def fits(widget, page):
+    """Inside the page, or inside something that scrolls."""
+    parent = widget.parentWidget()
+    while parent is not page:
+        if isinstance(parent, QAbstractScrollArea):
+            return True
+        parent = parent.parentWidget()
+    return page.rect().contains(QRect(widget.mapTo(page, QPoint(0, 0)), widget.size()))
+
+
+def test_errors_carry_their_code_in_the_report(window):
+    window.show_error(WeighbridgeError("internal", kind="X"))
+    window._errors.copy_report()
+    assert "internal(kind='X')" in QApplication.clipboard().text()
