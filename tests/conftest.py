@@ -84,3 +84,11 @@ def no_timer_left(request, monkeypatch):
     yield
     left = [timer for timer in started if isValid(timer) and timer.isActive() and not timer.isSingleShot()]
     assert not left, f"timers left running: {[timer.objectName() or timer.parent() for timer in left]}"
+
+
+@pytest.fixture(scope="session")
+def smollm2():
+    """The file of a real model."""
+    from tests.model import starter_model
+
+    return starter_model()
