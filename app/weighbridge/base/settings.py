@@ -14,8 +14,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
 from weighbridge_engines.api import Cause
 
 THEMES = ("system", "light", "dark")
@@ -103,6 +101,8 @@ class SettingsStore:
         self._notices.append(Cause("settings.damaged", {"path": str(aside)}))
 
     def _write(self) -> None:
+        import tomli_w  # most starts write nothing
+
         part = self._path.with_suffix(".new")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -28,7 +27,7 @@ def problem() -> str | None:
     """
     if sys.platform != "linux":
         return None
-    return problem_on_linux(os.environ, ctypes.CDLL)
+    return problem_on_linux(os.environ, _open)
 
 
 def problem_on_linux(environment: Mapping[str, str], load: Callable[[str], object]) -> str | None:
@@ -52,6 +51,12 @@ def problem_on_linux(environment: Mapping[str, str], load: Callable[[str], objec
         names=", ".join(missing),
         packages=" ".join(PACKAGES[name] for name in missing),
     )
+
+
+def _open(name: str) -> object:
+    import ctypes
+
+    return ctypes.CDLL(name)
 
 
 def _loads(name: str, load: Callable[[str], object]) -> bool:

@@ -6,7 +6,6 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
 
@@ -16,6 +15,8 @@ _MOST_BYTES = 1 << 20
 
 def log_to(path: Path) -> None:
     """Write records at INFO and above of this program to `path`, at most a megabyte, and the one before it."""
+    from logging.handlers import RotatingFileHandler  # not needed before the window stands
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(path, maxBytes=_MOST_BYTES, backupCount=1, encoding="utf-8", delay=True)

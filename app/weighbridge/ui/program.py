@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
@@ -17,6 +18,7 @@ from weighbridge.ui.bus import Bus
 from weighbridge.ui.core import Core, build_core
 from weighbridge.ui.ending import Ending
 from weighbridge.ui.faults import catch_faults, log_to
+from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.window import Window
@@ -70,15 +72,23 @@ class Program(QObject):
         if self._closing:
             return
         self._closing = True
-        self.settings.change(window_geometry=self.window.geometry_text())
-        self.window.hide()
-        self.window.shut()
+        with ExitStack() as steps:  # from the last to the first, and each one even where another failed
+            steps.callback(self._app.quit)
+            steps.callback(self._close_core)
+            steps.callback(self.background.close)
+            steps.callback(self._close_port)
+            steps.callback(self.window.shut)
+            self.settings.change(window_geometry=self.window.geometry_text())
+            self.window.hide()
+
+    def _close_port(self) -> None:
         if self.services is not None:
             self.services.port.shut()
-        self.background.close()
+
+    def _close_core(self) -> None:
+        """Also a core that was built while the window closed."""
         if self._core is not None:
             self._core.close()
-        self._app.quit()
 
     def _new_window(self) -> Window:
         made = Window(self.theme, self.settings, self.bus)
@@ -87,11 +97,14 @@ class Program(QObject):
         return made
 
     def _build(self) -> None:
+        if self._closing:
+            return
         log_to(self._paths.log)
         settings = self.settings.value
 
         def build(task: Task) -> Core:
             del task
+            _makers()  # the pages' imports take longer than making them, and need no GUI thread
             core = build_core(self._paths, settings, self._engines)
             self._core = core
             return core
@@ -137,14 +150,8 @@ class Program(QObject):
         )
 
     def _fill(self, window: Window, first: str) -> None:
-        from weighbridge.ui.chat.page import ChatPage
-        from weighbridge.ui.pages.library import LibraryPage
-        from weighbridge.ui.pages.machine import MachinePage
-        from weighbridge.ui.pages.server import ServerPage
-
         assert self.services is not None
-        makers = {"library": LibraryPage, "chat": ChatPage, "server": ServerPage, "machine": MachinePage}
-        window.fill(self.services, makers, first)
+        window.fill(self.services, _makers(), first)
 
     def _use_language(self, choice: str) -> None:
         """Texts are made with their widgets, so another language is another window in the same place."""
@@ -158,6 +165,15 @@ class Program(QObject):
             self._fill(self.window, page)
         old.hide()
         old.deleteLater()
+
+
+def _makers() -> Mapping[str, Callable[[Services], Page]]:
+    from weighbridge.ui.chat.page import ChatPage
+    from weighbridge.ui.pages.library import LibraryPage
+    from weighbridge.ui.pages.machine import MachinePage
+    from weighbridge.ui.pages.server import ServerPage
+
+    return {"library": LibraryPage, "chat": ChatPage, "server": ServerPage, "machine": MachinePage}
 
 
 def _language(choice: str) -> str | None:

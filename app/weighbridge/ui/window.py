@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QToolTi
 from weighbridge.base.settings import SettingsStore
 from weighbridge.base.words import text
 from weighbridge.ui.bus import Bus
-from weighbridge.ui.commands import all_entries, model_entries
 from weighbridge.ui.icons import icon
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.palette import Palette
@@ -171,12 +170,16 @@ class Window(QMainWindow):
     def _open_palette(self) -> None:
         if self._services is None or self.page is None:
             return
+        from weighbridge.ui.commands import all_entries
+
         own = self.actions()[len(PAGES) + 1 :]  # pages are offered by name, and this list itself is not
         entries = all_entries(self._services, [*self.page.actions(), *own], self.show_page, self._theme.choose)
         self._palette.open(entries, text("Find an action, page or model"))
 
     def _open_models(self) -> None:
         if self._services is not None:
+            from weighbridge.ui.commands import model_entries
+
             self._palette.open(model_entries(self._services), text("Switch the model"))
 
     def _copy_address(self) -> None:

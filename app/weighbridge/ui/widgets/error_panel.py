@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -31,6 +29,8 @@ class Report:
     @property
     def whole(self) -> str:
         """All of it, with the versions, to be copied."""
+        import platform
+
         head = f"Weighbridge {__version__} · Python {platform.python_version()} · {platform.platform()}"
         return "\n".join(part for part in (self.what, self.next_step, head, self.details) if part)
 
@@ -41,6 +41,8 @@ def report(error: BaseException) -> Report:
         said = explain(error)
         log = "\n".join(error.log) if isinstance(error, EngineFailed) else ""
         return Report(said.what, said.next_step, f"{error}\n{log}".strip())
+    import traceback
+
     trace = "".join(traceback.format_exception(error)).strip()
     what = text("Something in Weighbridge failed: {error}", error=str(error) or type(error).__name__)
     return Report(what, text("Copy the report and tell us; the window goes on."), trace)

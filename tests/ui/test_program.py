@@ -1,0 +1,146 @@
+"""Start and end of the whole program: in this process, and as a process of its own that is told to end."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import psutil
+import pytest
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QLabel
+
+from weighbridge.base.paths import default_paths
+from weighbridge.base.settings import SettingsStore
+from weighbridge.base.words import use_language
+from weighbridge.ui.faults import catch_faults, log_to
+from weighbridge.ui.port_control import PortState
+from weighbridge.ui.program import Program
+from weighbridge_engines.echo import ENGINE
+
+
+@pytest.fixture
+def program(qtbot, qapp, home):
+    made = Program(qapp, default_paths(), lambda: {ENGINE.id: ENGINE})
+    yield made
+    made.close()
+    made.window.deleteLater()
+    use_language("en")
+
+
+def filled(qtbot, program):
+    program.open()
+    qtbot.waitUntil(lambda: bool(program.window.pages), timeout=5_000)
+    return program.window
+
+
+def test_the_window_stands_before_the_rest(qtbot, program):
+    program.open()
+    assert program.window.isVisible()
+    assert program.services is None
+    qtbot.waitUntil(lambda: program.window.page_name == "library", timeout=5_000)
+
+
+def test_the_port_that_was_open_opens_again(qtbot, program):
+    program.settings.change(port_on=True, port=_free_port())
+    filled(qtbot, program)
+    qtbot.waitUntil(lambda: program.services.port.state is PortState.ON, timeout=5_000)
+
+
+def _free_port():
+    import socket
+
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def test_another_language_is_another_window_on_the_same_page(qtbot, program):
+    window = filled(qtbot, program)
+    window.show_page("machine")
+    window.language_chosen.emit("es")
+    assert program.window is not window
+    assert program.window.page_name == "machine"
+    assert program.window.isVisible()
+    assert not window.isVisible()
+    assert SettingsStore(default_paths().settings).value.language == "es"
+
+
+def test_a_database_that_cannot_be_opened_is_said_in_the_window(qtbot, qapp, home):
+    paths = default_paths()
+    paths.data.parent.mkdir(parents=True)
+    paths.data.write_text("a file where the folder should be")
+    program = Program(qapp, paths, dict)
+    program.open()
+    qtbot.waitUntil(program.window._errors.isVisible, timeout=5_000)
+    assert str(paths.database) in program.window._errors.shown_report.whole
+    program.close()
+    program.window.deleteLater()
+
+
+def test_closing_keeps_the_geometry_and_may_come_twice(qtbot, program):
+    filled(qtbot, program)
+    program.close()
+    program.close()
+    assert SettingsStore(default_paths().settings).value.window_geometry
+
+
+def test_closing_before_anything_is_built_is_fine(program):
+    program.open()
+    program.close()
+
+
+@pytest.fixture
+def hooks():
+    kept = sys.excepthook, threading.excepthook
+    yield
+    sys.excepthook, threading.excepthook = kept
+
+
+def test_what_nobody_caught_is_logged_and_told(hooks, caplog):
+    told = []
+    catch_faults(told.append)
+    error = ValueError("x")
+    sys.excepthook(ValueError, error, None)
+    thread = threading.Thread(target=lambda: 1 // 0)
+    thread.start()
+    thread.join()
+    assert told[0] is error
+    assert isinstance(told[1], ZeroDivisionError)
+    assert len(caplog.records) == 2
+
+
+def test_a_log_that_cannot_be_written_is_no_fault(tmp_path):
+    (tmp_path / "file").write_text("")
+    log_to(tmp_path / "file" / "log")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_with_zero_within_five_seconds_and_leaves_nothing(home, number):
+    process = subprocess.Popen([sys.executable, "-m", "weighbridge"], env={**os.environ, "WEIGHBRIDGE_HOME": str(home)})
+    try:
+        until = time.monotonic() + 10
+        while not default_paths().database.exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(number)
+        started = time.monotonic()
+        assert process.wait(5) == 0
+        assert time.monotonic() - started < 5
+        assert not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
+    finally:
+        process.kill()
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="None is immortal there")
+def test_setters_take_no_reference_off_none(qtbot):
+    """PySide6 6.12.0 does, and the process dies of it."""
+    label, thing = QLabel(), QObject()
+    qtbot.addWidget(label)
+    before = sys.getrefcount(None)
+    for _ in range(1000):
+        label.setText("a")
+        thing.setObjectName("b")
+    assert abs(sys.getrefcount(None) - before) < 100
