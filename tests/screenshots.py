@@ -11,7 +11,15 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx2
+
+if TYPE_CHECKING:
+    from weighbridge.base.task import Task
+    from weighbridge.ui.services import Services
 
 SIZES = ((1000, 640), (1440, 900))
 SCHEMES = ("light", "dark")
@@ -110,8 +118,18 @@ class _Camera:
         self._wait(1_200)
         window.grab().save(str(self._out / "chat_answering.png"))
         self._until(lambda: window.pages["chat"].dialogue.answer is None)
+        self._ask_the_port(services, model.id)
         for page in ("chat", "server", "machine"):
             self._take(page)
+
+    def _ask_the_port(self, services: Services, model_id: str) -> None:
+        """Two requests of another program: one that is answered, one that is refused."""
+        url = f"{services.port.url}/v1/chat/completions"
+        answered: list[int] = []
+        for model in (model_id, "gpt-4o"):
+            body = {"model": model, "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 16}
+            services.background.run(partial(_post, url, body), answered.append, print)
+        self._until(lambda: len(answered) == 2)
 
     def _wait(self, milliseconds: int) -> None:
         from PySide6.QtTest import QTest
@@ -124,6 +142,11 @@ class _Camera:
             if time.monotonic() > until:
                 raise TimeoutError
             self._wait(20)
+
+
+def _post(url: str, body: dict[str, object], task: Task) -> int:
+    del task
+    return httpx2.post(url, json=body, timeout=_PATIENCE_S).status_code
 
 
 if __name__ == "__main__":

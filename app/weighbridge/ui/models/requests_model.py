@@ -22,6 +22,8 @@ class RequestsModel(QAbstractTableModel):
     """One row a request that is over."""
 
     STRETCHED = _MODEL
+    GIVEN_UP = ((), (_FROM,), (_FROM, _PROMPT), (_FROM, _PROMPT, _TIME))
+    """Columns that are left out for ever less room."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -44,6 +46,8 @@ class RequestsModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if section in _NUMBERS else _LEFT
+        if role == Qt.ItemDataRole.ToolTipRole and section in (_PROMPT, _OUTPUT):
+            return text("In tokens; empty where it is not known")
         return _titles()[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -63,7 +67,9 @@ def status_in_words(row: RequestRow) -> str:
     """The status, and whether the answer broke off or the caller hung up."""
     if row.status == HUNG_UP:
         return text("hung up")
-    return str(row.status) if row.complete else text("{status}, broken off", status=row.status)
+    if row.complete or row.status >= 400:
+        return str(row.status)
+    return text("{status}, broken off", status=row.status)
 
 
 _NUMBERS = (_PROMPT, _OUTPUT, _TOOK)
@@ -86,8 +92,8 @@ def _titles() -> Mapping[int, str]:
         _WHAT: text("Request"),
         _MODEL: text("Model"),
         _STATUS: text("Status"),
-        _PROMPT: text("Prompt tokens"),
-        _OUTPUT: text("Answer tokens"),
+        _PROMPT: text("Prompt"),
+        _OUTPUT: text("Answer"),
         _TOOK: text("Took"),
         _FROM: text("From"),
     }

@@ -140,7 +140,7 @@ class LibraryDetail(QFrame):
         )
         for figure, (value, source) in zip(self._figures, values, strict=True):
             figure.say(value, source)
-            figure.setVisible(whole)
+            figure.setVisible(whole and (figure is self._figures[0] or value != text("unknown")))
 
     def _show_running(self, running: Running | None) -> None:
         loading = running is not None and running.state is State.LOADING

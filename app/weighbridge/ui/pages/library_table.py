@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QHeaderView
+from PySide6.QtGui import QKeyEvent
 
 from weighbridge.base.words import text
 from weighbridge.ui.models.library_model import Column, LibraryFilter, LibraryModel, LibraryRow
@@ -14,14 +13,14 @@ from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.cells import CellDelegate
 from weighbridge.ui.widgets.tables import Table
 
-_GIVEN_UP: tuple[tuple[bool, tuple[Column, ...]], ...] = (
-    (True, ()),
-    (False, ()),
-    (False, (Column.FORMAT,)),
-    (False, (Column.FORMAT, Column.CONTEXT)),
-    (False, (Column.FORMAT, Column.CONTEXT, Column.QUANT)),
+_GIVEN_UP = (
+    (),
+    (),
+    (Column.FORMAT,),
+    (Column.FORMAT, Column.CONTEXT),
+    (Column.FORMAT, Column.CONTEXT, Column.QUANT),
 )
-"""Whether bars are drawn and which columns are hidden, for ever less room."""
+"""Columns that are left out for ever less room; the bars go with the first step."""
 
 
 class LibraryTable(Table):
@@ -35,11 +34,12 @@ class LibraryTable(Table):
     def __init__(self, theme: Theme) -> None:
         self._model = LibraryModel()
         self._filter = LibraryFilter(self._model)
-        super().__init__(self._filter, text("Models"))
+        self._cells = CellDelegate(theme)
+        super().__init__(self._filter, text("Models"), Column.MODEL, _GIVEN_UP)
         self._model.setParent(self)
         self._filter.setParent(self)
         self._chosen_id = ""
-        self._cells = CellDelegate(theme, self)
+        self._cells.setParent(self)
         self.setItemDelegate(self._cells)
         self.setSortingEnabled(True)
         self.sortByColumn(Column.MODEL, Qt.SortOrder.AscendingOrder)
@@ -48,11 +48,6 @@ class LibraryTable(Table):
         self.doubleClicked.connect(lambda _index: self.entered.emit())
         self.selectionModel().currentRowChanged.connect(self._current_changed)
         self._model.dataChanged.connect(self.chosen_changed)
-        self._model.dataChanged.connect(self._fit)
-        self._model.modelReset.connect(self._fit)
-        header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(Column.MODEL, QHeaderView.ResizeMode.Stretch)
 
     @property
     def chosen(self) -> LibraryRow | None:
@@ -88,28 +83,8 @@ class LibraryTable(Table):
         else:
             super().keyPressEvent(event)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-        self.scrollTo(self.currentIndex())
-
-    def _fit(self) -> None:
-        """Each column as wide as it needs; where the name would get too little, bars go first, then whole columns."""
-        em = self.fontMetrics().height()
-        least = min(max(self.sizeHintForColumn(Column.MODEL), em * 12), em * 22)
-        for with_bars, hidden in _GIVEN_UP:
-            self._cells.with_bars = with_bars
-            wanted = {column: self._wanted(column) for column in Column if column not in (Column.MODEL, *hidden)}
-            if sum(wanted.values()) + least <= self.viewport().width():
-                break
-        for column in Column:
-            self.setColumnHidden(column, column in hidden)
-        for column, width in wanted.items():
-            self.setColumnWidth(column, width)
-        self.viewport().update()
-
-    def _wanted(self, column: Column) -> int:
-        return max(self.sizeHintForColumn(column), self.horizontalHeader().sectionSizeHint(column))
+    def use_step(self, place: int) -> None:
+        self._cells.with_bars = place == 0
 
     def _current_changed(self, current: QModelIndex) -> None:
         if current.isValid():

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
-    QHeaderView,
     QPlainTextEdit,
     QScrollArea,
     QSpinBox,
@@ -75,6 +74,7 @@ class ServerPage(Page):
     def entered(self) -> None:
         self._show_served()
         self._show_requests()
+        self._toggle.setFocus()
 
     def _make_number(self) -> QSpinBox:
         made = QSpinBox()
@@ -87,10 +87,8 @@ class ServerPage(Page):
         return made
 
     def _make_table(self) -> Table:
-        made = Table(self._requests, text("Recent requests"))
+        made = Table(self._requests, text("Recent requests"), RequestsModel.STRETCHED, RequestsModel.GIVEN_UP)
         made.setItemDelegate(CellDelegate(self._services.theme, made))
-        made.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        made.horizontalHeader().setSectionResizeMode(RequestsModel.STRETCHED, QHeaderView.ResizeMode.Stretch)
         return made
 
     def _make_which(self) -> QComboBox:
@@ -140,8 +138,8 @@ class ServerPage(Page):
 
     def _requests_panel(self) -> QFrame:
         title = label(text("Recent requests"), "heading")
-        title.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 0)
-        self._no_requests.setContentsMargins(4 * STEP, 0, 4 * STEP, 0)
+        title.setContentsMargins(3 * STEP, 3 * STEP, 3 * STEP, 0)
+        self._no_requests.setContentsMargins(3 * STEP, 0, 3 * STEP, 0)
         made = panel(title, self._no_requests, self._table, None, margin=0)
         made.setContentsMargins(1, 1, 1, 1)
         inner = made.layout()

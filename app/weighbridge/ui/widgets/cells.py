@@ -39,7 +39,7 @@ class CellDelegate(QStyledItemDelegate):
         if badge is not None:
             hint.setWidth(badge_size(option.fontMetrics, badge[1]).width() + 2 * _INSET)
         elif index.data(CHIP_ROLE):
-            hint.setWidth(hint.width() + 2 * STEP)
+            hint.setWidth(option.fontMetrics.horizontalAdvance(str(index.data())) + 3 * STEP + 2 * _INSET)
         elif self.with_bars and index.data(BAR_ROLE) is not None:
             hint.setWidth(hint.width() + em * 6)
         return QSize(hint.width(), em + 5 * STEP)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QWidget
 
 from weighbridge.base.units import size
 from weighbridge.ui.memory_parts import Memory, Part
@@ -18,23 +18,20 @@ class Legend(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._memory: Memory | None = None
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
         theme.changed.connect(self.update)
 
     def show_memory(self, memory: Memory) -> None:
         """Name the parts of `memory`."""
         self._memory = memory
-        self.updateGeometry()
+        self._grow()
         self.update()
 
-    def sizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().height() * 20, self.heightForWidth(max(self.width(), 1)))
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._grow()
 
-    def heightForWidth(self, width: int) -> int:
-        places = self._places(width)
-        return places[-1].bottom() + 1 if places else self.fontMetrics().height()
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().height() * 10, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         del event
@@ -53,6 +50,10 @@ class Legend(QWidget):
             painter.setPen(QColor(tokens.dim))
             words = place.adjusted(side + STEP + 2, 0, 0, 0)
             painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, said)
+
+    def _grow(self) -> None:
+        places = self._places(self.width())
+        self.setFixedHeight(places[-1].bottom() + 1 if places else self.fontMetrics().height())
 
     def _items(self) -> list[tuple[Part, str]]:
         """The parts and what is said of each; an owner is named once, before the first of its parts."""

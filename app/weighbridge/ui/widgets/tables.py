@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QAbstractItemModel, QEvent, Qt
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QTableView
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
 from weighbridge.ui.theme import STEP
 
 
 class Table(QTableView):
-    """A table whose rows are as high as the font asks; Tab leaves it, arrows move in it."""
+    """A table whose rows are as high as the font asks; Tab leaves it, arrows move in it.
 
-    def __init__(self, model: QAbstractItemModel, name: str) -> None:
+    Each column is as wide as it needs, and `stretched` takes the rest. Where that would get too little, the columns of
+    the next one of `given_up` are left out.
+    """
+
+    def __init__(
+        self, model: QAbstractItemModel, name: str, stretched: int, given_up: Sequence[Sequence[int]] = ((),)
+    ) -> None:
         super().__init__()
+        self._stretched = stretched
+        self._given_up = given_up
         self.setModel(model)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -26,6 +37,11 @@ class Table(QTableView):
         self.verticalHeader().hide()
         self.horizontalHeader().setHighlightSections(False)
         self.horizontalHeader().setMinimumSectionSize(self.fontMetrics().height() * 3)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
+        model.modelReset.connect(self.fit)
+        model.dataChanged.connect(self.fit)
+        model.layoutChanged.connect(self.fit)
         self._size_rows()
 
     @property
@@ -38,6 +54,34 @@ class Table(QTableView):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._size_rows()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+        self.scrollTo(self.currentIndex())
+
+    def fit(self) -> None:
+        """Give the columns their widths, and leave out what has no room."""
+        em = self.fontMetrics().height()
+        least = min(max(self._wanted(self._stretched), em * 12), em * 22)
+        for column in range(self.model().columnCount()):
+            self.setColumnHidden(column, False)  # a hidden one tells no width
+        columns = [column for column in range(self.model().columnCount()) if column != self._stretched]
+        for place, hidden in enumerate(self._given_up):
+            self.use_step(place)
+            wanted = {column: self._wanted(column) for column in columns if column not in hidden}
+            if sum(wanted.values()) + least <= self.viewport().width():
+                break
+        for column in columns:
+            self.setColumnHidden(column, column in hidden)
+        for column, width in wanted.items():
+            self.setColumnWidth(column, width)
+
+    def use_step(self, place: int) -> None:
+        """Called before the widths of step `place` of `given_up` are asked for."""
+
+    def _wanted(self, column: int) -> int:
+        return max(self.sizeHintForColumn(column), self.horizontalHeader().sectionSizeHint(column))
 
     def _size_rows(self) -> None:
         height = self.fontMetrics().height() + 5 * STEP
