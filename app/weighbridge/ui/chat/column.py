@@ -11,6 +11,7 @@ from weighbridge.base.words import text
 from weighbridge.chat.answering import News
 from weighbridge.chat.conversation import Message, Role
 from weighbridge.ui.chat.items import AnswerItem, Drawing, QuestionItem
+from weighbridge.ui.chat.sheet import Sheet
 from weighbridge.ui.theme import STEP
 
 WIDEST = 820
@@ -44,19 +45,22 @@ class MessageColumn(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(text("Messages"))
-        inner = QWidget()
-        inner.setObjectName("scrolled")
+        inner = Sheet(drawing.theme)
         inner.setMaximumWidth(WIDEST)
         inner.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._column = QVBoxLayout(inner)
         self._column.setContentsMargins(2 * STEP, 2 * STEP, 4 * STEP, 2 * STEP)
         self._column.setSpacing(4 * STEP)
+        self._column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetMinimumSize)  # see MarkdownView
         self._column.addStretch(1)
         self.setWidget(inner)
         bar = self.verticalScrollBar()
         bar.rangeChanged.connect(self._range_changed)
         bar.valueChanged.connect(self._scrolled)
+        # Scrolled once the new text is drawn: only pixels that are up to date can be moved, else all is drawn again.
+        self._soon = QTimer(self, interval=0, singleShot=True)
+        self._soon.timeout.connect(self._go_to_end)
         self._idle = QTimer(self, interval=0)
         self._idle.timeout.connect(self._draw_earlier)
 
@@ -107,6 +111,7 @@ class MessageColumn(QScrollArea):
     def discard(self) -> None:
         """Stop all work."""
         self._idle.stop()
+        self._soon.stop()
         for item in self._items:
             item.discard()
 
@@ -146,11 +151,14 @@ class MessageColumn(QScrollArea):
             self._idle.stop()
 
     def _range_changed(self) -> None:
-        bar = self.verticalScrollBar()
         if self._follows:
-            self._move(bar.maximum())
+            self._soon.start()
         elif self._keeps_distance:
-            self._move(bar.maximum() - self._from_end)
+            self._move(self.verticalScrollBar().maximum() - self._from_end)
+
+    def _go_to_end(self) -> None:
+        if self._follows:
+            self._move(self.verticalScrollBar().maximum())
 
     def _move(self, value: int) -> None:
         self._moving = True

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 
 from weighbridge.base.explain import explain_code
 from weighbridge.base.words import text
@@ -97,6 +97,8 @@ class AnswerItem(_Item):
         self._view.link_wanted.connect(self._link.ask)
         self._actions = self._make_actions()
         self._column = column(self._thought, self._view, self._wait, self._link, self._actions, owner=self)
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # as MarkdownView
+        self._column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetMinimumSize)
         self.show_message(message)
 
     @property

@@ -42,6 +42,7 @@ class CodeView(QFrame):
         self.setProperty("role", "panel")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._language = language
+        self._line_end = ""
         self._theme = theme
         self._background = background
         self._task: Task | None = None
@@ -58,15 +59,16 @@ class CodeView(QFrame):
     @property
     def code(self) -> str:
         """The text, without the line end before the closing fence."""
-        return self._text.toPlainText().removesuffix("\n")
+        return self._text.toPlainText()
 
     def write(self, more: str) -> None:
-        """More text."""
-        self._text.add(more)
+        """More text. A line end is held until something follows it: the one before the closing fence is no line."""
+        more = self._line_end + more
+        self._line_end = "\n" if more.endswith("\n") else ""
+        self._text.add(more.removesuffix("\n"))
 
     def close_code(self) -> None:
         """The code is whole."""
-        self._text.drop_last_line_end()
         code = self.code
         if self._language and len(code) <= MOST_CHARACTERS:
             language = self._language
@@ -122,13 +124,6 @@ class _CodeText(QPlainTextEdit):
         cursor.insertText(more)
         self._fit()
         self._follow()
-
-    def drop_last_line_end(self) -> None:
-        if self.document().lastBlock().length() == 1 and self.blockCount() > 1:
-            cursor = QTextCursor(self.document())
-            cursor.movePosition(QTextCursor.MoveOperation.End)
-            cursor.deletePreviousChar()
-            self._fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """The wheel scrolls the page, and this text only once it was clicked into."""

@@ -32,6 +32,8 @@ class ProseView(QTextBrowser):
         self._closed_is_empty = True
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setStyleSheet("QTextBrowser { background: transparent; border: none; padding: 0; }")
+        for widget in (self, self.viewport()):
+            widget.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self.setOpenLinks(False)
         self.setOpenExternalLinks(False)
         self.setUndoRedoEnabled(False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from weighbridge.ui.background import Background
@@ -29,11 +29,14 @@ class MarkdownView(QWidget):
     def __init__(self, theme: Theme, background: Background, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growth draws only what is new
         self._theme = theme
         self._background = background
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(2 * STEP)
+        # Grown at once, a part's growth moves none of the parts above it: they need not be drawn again.
+        self._column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetMinimumSize)
         self._slices = QTimer(self, interval=0)
         self._slices.timeout.connect(self._take_slice)
         self._raw = ""
