@@ -145,7 +145,7 @@ def measure(program: Program, model_id: str, case: Case, feed: Feed | None) -> N
     program.window.resize(1440, 900)
     program.window.show_page("chat")
     if feed is not None:
-        page.dialogue._client = feed
+        page.dialogue._client = feed  # the program itself makes the real one
     page.new_chat()
     program.bus.chat_wanted.emit(model_id)
     page.send(f"Show {case.name}.")

@@ -47,11 +47,11 @@ class Dialogue(QObject):
     conversations_changed = Signal()
     """A conversation was made, changed or deleted."""
 
-    def __init__(self, store: ChatStore, supervisor: Supervisor, parent: QObject | None = None) -> None:
+    def __init__(self, store: ChatStore, supervisor: Supervisor, client: ChatClient, parent: QObject) -> None:
         super().__init__(parent)
         self._store = store
         self._supervisor = supervisor
-        self._client = ChatClient()
+        self._client = client
         self._conversation: Conversation | None = None
         self._messages: tuple[Message, ...] = ()
         self._leaf_id: int | None = None

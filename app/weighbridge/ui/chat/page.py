@@ -12,6 +12,7 @@ from weighbridge.base.task import Task
 from weighbridge.base.units import number
 from weighbridge.base.words import text
 from weighbridge.chat.answering import News, Phase
+from weighbridge.chat.client import ChatClient
 from weighbridge.chat.conversation import Conversation, Message
 from weighbridge.chat.meter import Reading
 from weighbridge.library.model import Model
@@ -41,9 +42,12 @@ FIGURES_EVERY = 6
 
 
 class ChatPage(Page):
-    """Talks to the chosen model; loads it with the first message where it is not loaded."""
+    """Talks to the chosen model; loads it with the first message where it is not loaded.
 
-    def __init__(self, services: Services) -> None:
+    `client` is closed with the page.
+    """
+
+    def __init__(self, services: Services, client: ChatClient | None = None) -> None:
         super().__init__()
         self._services = services
         self._store = services.store
@@ -51,7 +55,7 @@ class ChatPage(Page):
         self._search_task: Task | None = None
         self._ticks = 0
         self._chosen = ChosenModel(services, self)
-        self._dialogue = Dialogue(services.store, services.supervisor, self)
+        self._dialogue = Dialogue(services.store, services.supervisor, client or ChatClient(), self)
         self._list = ConversationList(services.theme)
         self._switcher = ModelSwitcher()
         self._note = label("", "dim")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -20,6 +20,7 @@ class Panes(QWidget):
     def __init__(self, left: QWidget, middle: QWidget, right: QWidget) -> None:
         super().__init__()
         self._left = left
+        self._middle = middle
         self._right = right
         self._left_wanted: bool | None = None
         self._right_wanted: bool | None = None
@@ -41,6 +42,10 @@ class Panes(QWidget):
         elif not self._right_wanted and self._left_wanted is False:
             self._left_wanted = None
         self._arrange()
+
+    def minimumSizeHint(self) -> QSize:
+        """The middle's: the side panes never keep a window from being made narrower."""
+        return QSize(self._middle.minimumSizeHint().width(), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

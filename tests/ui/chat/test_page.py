@@ -1,0 +1,225 @@
+"""The chat page, from a message to its answer and back after a restart."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from tests.ui.chat.conftest import MODEL
+from tests.ui.fakes import running
+
+from weighbridge.base.errors import EngineFailed
+from weighbridge.chat.conversation import MessageState
+from weighbridge.running.state import State
+from weighbridge.ui.chat.strip import Readout
+
+
+def test_a_message_loads_the_model_and_its_answer_is_shown_and_kept(page, full, client, answered):
+    item = answered(page)
+    assert [(model, load.context) for model, load, _ in full.supervisor.leases] == [(MODEL, 4096)]
+    assert client.bodies[0]["messages"] == [{"role": "user", "content": "What is a load line?"}]
+    assert item.raw == "Hello there"
+    assert page.strip.speed.tps == 61.4
+    assert page.strip.context.value == "12 of 4,096 · 4,084 left"
+    (talk,) = full.store.conversations()
+    assert talk.title == "What is a load line?"
+    kept = full.store.messages(talk.id)[1]
+    assert (kept.text, kept.state, kept.settings["load"]["context"]) == ("Hello there", MessageState.COMPLETE, 4096)
+
+
+def test_enter_sends_and_shift_enter_does_not(page, qtbot):
+    edit = page.composer._edit
+    qtbot.keyClicks(edit, "One")
+    qtbot.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(edit, "two")
+    assert page.dialogue.path == ()
+    qtbot.keyClick(edit, Qt.Key.Key_Return)
+    assert page.dialogue.path[0].text == "One\ntwo"
+    assert page.composer.text == ""
+    qtbot.waitUntil(lambda: page.dialogue.answer is None)
+
+
+def test_stop_while_the_model_loads_leaves_the_queue_and_ends_the_load(page, full, qtbot):
+    full.supervisor.lends = False
+    page.send("Hello")
+    full.supervisor.become(full.bus, running(MODEL, State.LOADING, stage="weights"))
+    assert page._loading.isVisible()
+    assert page.composer.button.text() == "Stop"
+    assert page.escape()
+    qtbot.waitUntil(lambda: page.dialogue.answer is None)
+    assert full.supervisor.leases[0][2].cancelled()
+    assert full.supervisor.stops == [MODEL]
+    assert page.column.items[-1].message.state is MessageState.STOPPED
+    assert page.composer.button.text() == "Send"
+
+
+@pytest.mark.parametrize(("hold_at", "text"), [(1, ""), (3, "One two ")])
+def test_stop_while_it_reads_or_writes_keeps_the_text(page, full, client, qtbot, hold_at, text):
+    client.say("One ", "two ", "three", hold_at=hold_at)
+    page.send("Count")
+    qtbot.waitUntil(lambda: bool(page.column.items) and page.column.items[-1].raw == text)
+    qtbot.mouseClick(page.composer.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.dialogue.answer is None)
+    message = page.column.items[-1].message
+    assert (message.text, message.state) == (text, MessageState.STOPPED)
+    assert full.store.message(message.id) == message
+
+
+def test_closing_during_an_answer_leaves_no_thread_and_keeps_the_text(page, full, client, qtbot):
+    client.say("One ", "two ", hold_at=2)
+    page.send("Count")
+    qtbot.waitUntil(lambda: page.column.items[-1].raw == "One ")
+    page.shut()
+    assert client.closed
+    (talk,) = full.store.conversations()
+    kept = full.store.messages(talk.id)[1]
+    assert (kept.text, kept.state) == ("One ", MessageState.STOPPED)
+
+
+def test_a_restart_brings_the_conversation_back(make_page, answered):
+    first = make_page()
+    answered(first)
+    first.shut()
+    second = make_page()
+    assert [item.raw for item in second.column.items] == ["What is a load line?", "Hello there"]
+    assert second.strip.speed.tps == 61.4
+
+
+def test_regenerate_and_edit_make_branches_that_can_be_walked(page, client, answered, qtbot):
+    answered(page)
+    client.say("Another")
+    page._regenerate_last()
+    qtbot.waitUntil(lambda: page.dialogue.answer is None)
+    last = page.column.items[-1]
+    assert (last.raw, page.dialogue.branch_of(last.message)) == ("Another", (2, 2))
+    last.branch_wanted.emit(last.message, -1)
+    assert page.column.items[-1].raw == "Hello there"
+    page.column.items[-1].edit_wanted.emit(page.column.items[-1].message)
+    assert page.composer.editing
+    assert page.composer.text == "What is a load line?"
+    answered(page, "What is draught?")
+    question = page.column.items[0]
+    assert page.dialogue.branch_of(question.message) == (2, 2)
+    assert not page.composer.editing
+    question.branch_wanted.emit(question.message, -1)
+    assert [item.raw for item in page.column.items] == ["What is a load line?", "Another"]
+
+
+def test_a_broken_answer_is_told_in_the_page_with_the_engines_own_cause(page, full, client, answered):
+    client.say("Half", "more", error=EngineFailed("engine.silent", reason="closed"))
+    item = answered(page)
+    assert (item.raw, item.message.state) == ("Half", MessageState.INTERRUPTED)
+    cause = EngineFailed("engine.crashed", engine="echo", signal="SIGABRT")
+    full.supervisor.become(full.bus, running(MODEL, State.FAILED, error=cause, log=("out of memory",)))
+    kept = full.store.message(item.message.id)
+    assert (kept.error.code, kept.error.log) == ("engine.crashed", ("out of memory",))
+    assert page.column.items[-1] is item
+    assert item._error.isVisible()
+    assert "out of memory" in item._error.shown_report.details
+
+
+def test_thoughts_are_folded_and_counted_as_writing(page, client, answered):
+    client.say("so it is", "</think>\n\nYes", " it is")
+    item = answered(page)
+    assert (item.raw, item._thought.thought) == ("Yes it is", "so it is")
+    assert item._thought._text.isHidden()
+    item._thought.toggle()
+    assert item._thought._text.toPlainText() == "so it is"
+
+
+def test_options_go_with_the_message_and_come_back_with_its_conversation(page, full, client, answered):
+    page._options._temperature.setValue(0.7)
+    page._options._seed.setValue(7)
+    page._options._context.setValue(8192)
+    page._options._prompt.setPlainText("Be brief.")
+    answered(page)
+    assert client.bodies[0]["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert (client.bodies[0]["temperature"], client.bodies[0]["seed"]) == (0.7, 7)
+    assert "top_k" not in client.bodies[0]
+    assert full.supervisor.leases[0][1].context == 8192
+    asked = page._options.options
+    page.new_chat()
+    page._options.show_options(type(asked)())
+    page.open(full.store.conversations()[0].id)
+    assert page._options.options == asked
+
+
+def test_a_load_that_differs_from_the_options_is_said_and_offered(page, full):
+    model = page._chosen.model
+    full.supervisor.become(full.bus, running(MODEL, load=full.supervisor.default_load(model)))
+    assert page._options._reload.isHidden()
+    page._options._threads.setValue(2)
+    page._keep_options()
+    assert not page._options._reload.isHidden()
+
+
+def test_search_rename_delete_and_undo(page, full, answered, qtbot):
+    answered(page, "Load lines")
+    page.new_chat()
+    answered(page, "Tango")
+    model = page._list._model
+    qtbot.waitUntil(lambda: model.rowCount() == 2)
+    page._list._search.setText("lines")
+    qtbot.waitUntil(lambda: model.rowCount() == 1)
+    page._list._search.clear()
+    qtbot.waitUntil(lambda: model.rowCount() == 2)
+    model.setData(model.index(0), "Dances")
+    qtbot.waitUntil(lambda: model.index(0).data() == "Dances")
+    page._list._view.setCurrentIndex(model.index(0))
+    page._list._delete()
+    assert page.dialogue.path == ()
+    qtbot.waitUntil(lambda: model.rowCount() == 1)
+    page._list._restore()
+    assert page.dialogue.path[0].text == "Tango"
+    qtbot.waitUntil(lambda: model.rowCount() == 2)
+
+
+def test_the_reader_who_scrolled_up_is_left_there(page, client, answered, qtbot):
+    client.say(*[f"Line {number}\n\n" for number in range(200)])
+    answered(page)
+    bar = page.column.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 500 and bar.value() == bar.maximum())
+    assert page.column.place() is None
+    client.say(*[f"Line {number}\n\n" for number in range(100)], hold_at=50)
+    page.send("More")
+    qtbot.waitUntil(lambda: "Line 40" in page.column.items[-1].raw)
+    bar.setValue(100)
+    client.go.set()
+    qtbot.waitUntil(lambda: page.dialogue.answer is None)
+    qtbot.waitUntil(lambda: "Line 99" in page.column.items[-1].raw)
+    QApplication.processEvents()
+    assert bar.value() == 100
+    assert page.column.place() == bar.maximum() - 100
+
+
+def test_live_figures_are_not_labels_and_are_described_only_at_the_end(page, client, answered, qtbot):
+    client.say("One ", "two ", hold_at=2)
+    page.send("Count")
+    qtbot.waitUntil(lambda: page.column.items[-1].raw == "One ")
+    assert page.strip.accessibleDescription() == ""
+    client.go.set()
+    qtbot.waitUntil(lambda: page.dialogue.answer is None)
+    assert "61.4" in page.strip.accessibleDescription()
+    assert {one.accessibleName() for one in page.strip.findChildren(Readout)} >= {"first token", "memory", "context"}
+
+
+def test_side_panes_give_way_the_right_one_first(page, qtbot):
+    for width, left, right in ((1200, True, True), (840, True, False), (600, False, False)):
+        page.resize(width, 640)
+        assert (page._list.isVisible(), page._options.isVisible()) == (left, right)
+    page.resize(840, 640)
+    page._toggle_options()
+    assert (page._list.isVisible(), page._options.isVisible()) == (False, True)
+    page._toggle_options()
+    assert (page._list.isVisible(), page._options.isVisible()) == (True, False)
+
+
+def test_all_that_takes_the_focus_has_a_name(page, answered):
+    answered(page)
+    nameless = [
+        type(one).__name__
+        for one in page.findChildren(QWidget)
+        if one.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and one.isVisible()
+        and not one.accessibleName()
+        and not (isinstance(one, QAbstractButton) and one.text())
+    ]
+    assert nameless == []
