@@ -6,7 +6,7 @@ import time
 import psutil
 import pytest
 
-from weighbridge.base.errors import Cancelled, EngineFailed, Refused
+from weighbridge.base.errors import BadFile, Cancelled, EngineFailed, Refused
 from weighbridge.base.task import Task
 from weighbridge.chat.client import ChatClient, Sampling, chat_body
 from weighbridge.chat.events import Delta, Done, PromptProgress, StreamFault, Timings, Usage
@@ -135,9 +135,10 @@ def test_a_damaged_file_fails_with_its_cause_and_leaves_nothing(supervisor, mode
     with model.path.open("rb") as whole:
         cut.write_bytes(whole.read(3_000_000))
     broken = dataclasses.replace(model, id="cut", path=cut, parts=(cut,))
-    with pytest.raises(EngineFailed) as failed:
+    with pytest.raises(BadFile) as failed:
         supervisor.lease(broken).result(WAIT_S)
-    assert failed.value.code == "engine.bad_model_file"
+    assert failed.value.code == "file.truncated"
+    assert failed.value.values["size_bytes"] == 3_000_000
     assert supervisor.running()[0].state is State.FAILED
     assert not psutil.Process().children(recursive=True)
 

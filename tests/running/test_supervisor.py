@@ -1,6 +1,7 @@
 """The supervisor over real child processes of the echo engine."""
 
 import contextlib
+import dataclasses
 import os
 import signal
 import time
@@ -9,7 +10,7 @@ import httpx2
 import psutil
 import pytest
 
-from weighbridge.base.errors import EngineFailed, Refused
+from weighbridge.base.errors import BadFile, EngineFailed, Refused
 from weighbridge.running.choose import Defaults
 from weighbridge.running.state import State
 from weighbridge.running.supervisor import Supervisor
@@ -176,9 +177,15 @@ def test_a_flood_of_log_lines_does_not_hold_up_the_load(supervisor, echo):
     assert len(kept[0]) == 2000
 
 
-def test_no_engine_for_the_format(supervisor, echo):
-    import dataclasses
+def test_a_model_with_a_problem_is_not_given_to_an_engine(supervisor, echo):
+    problem = BadFile("model.part_missing", count=2, here=1, missing=["b"])
+    with pytest.raises(BadFile) as failed:
+        supervisor.lease(dataclasses.replace(echo(), problem=problem)).result(WAIT_S)
+    assert failed.value is problem
+    assert states(supervisor) == {"parrot": State.FAILED}
 
+
+def test_no_engine_for_the_format(supervisor, echo):
     with pytest.raises(Refused) as refused:
         supervisor.lease(dataclasses.replace(echo(), format="exl9")).result(WAIT_S)
     assert refused.value.code == "engine.none_for_format"

@@ -23,7 +23,8 @@ _BY_SIGNAL = {
 def failure(engine: Engine, log: Sequence[str], exit_code: int) -> EngineFailed:
     """The error for an engine that ended by itself with `exit_code` (negative: the signal)."""
     cause = engine.diagnose(log, exit_code) or _by_log(log) or _by_exit(exit_code)
-    return EngineFailed(cause.code, tuple(log[-LOG_TAIL:]), engine=engine.title, exit_code=exit_code, **cause.values)
+    values = {**cause.values, "engine": engine.title, "exit_code": exit_code}
+    return EngineFailed(cause.code, tuple(log[-LOG_TAIL:]), **values)
 
 
 def _by_log(log: Sequence[str]) -> Cause | None:

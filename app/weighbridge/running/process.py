@@ -15,11 +15,13 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 
 from weighbridge.base.errors import EngineFailed, WeighbridgeError
+from weighbridge.library.model import Model
 from weighbridge.running.cause import failure
 from weighbridge.running.child import Child
 from weighbridge.running.command import command, environment
 from weighbridge.running.effective import Told, settings
 from weighbridge.running.log import LogRing
+from weighbridge.running.precheck import check_files
 from weighbridge.running.readiness import answers, free_port, healthy
 from weighbridge.running.state import Running, State
 from weighbridge_engines.api import Engine, Load
@@ -30,15 +32,16 @@ _READY_POLL_S = 1.0
 
 
 class EngineProcess:
-    """Starts `engine` with `load` at once.
+    """Checks the files of `model` and starts `engine` with `load`, at once.
 
     `changed` is called, from the process's own thread, after each change of `running`.
     """
 
-    def __init__(self, engine: Engine, model_id: str, title: str, load: Load, changed: Callable[[], None]) -> None:
+    def __init__(self, engine: Engine, model: Model, load: Load, changed: Callable[[], None]) -> None:
         self.key = secrets.token_urlsafe(24)
         self.log = LogRing()
         self._engine = engine
+        self._model = model
         self._changed = changed
         self._lines: SimpleQueue[str] = SimpleQueue()
         self._wake = threading.Event()
@@ -47,9 +50,9 @@ class EngineProcess:
         self._child_lock = threading.Lock()
         self._told = Told()
         self.running = Running(
-            model_id, title, engine.id, State.LOADING, load, settings(load, Told()), since_s=time.monotonic()
+            model.id, model.title, engine.id, State.LOADING, load, settings(load, Told()), since_s=time.monotonic()
         )
-        self._thread = threading.Thread(target=self._run, name=f"engine-{model_id}")
+        self._thread = threading.Thread(target=self._run, name=f"engine-{model.id}")
         self._thread.start()
 
     def stop(self) -> None:
@@ -74,6 +77,7 @@ class EngineProcess:
             self._become(State.FAILED, error=fault, url=None)
 
     def _live(self) -> None:
+        check_files(self._model)
         for attempt in range(PORT_TRIES):
             code = self._one_life(free_port())
             self._drain()

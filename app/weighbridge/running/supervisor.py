@@ -218,7 +218,7 @@ class Supervisor:
             self._drop_waiting(model.id, error)
             return
         load = want.load or self.default_load(model)
-        process = EngineProcess(engine, model.id, model.title, load, lambda: self._inbox.put(_nothing))
+        process = EngineProcess(engine, model, load, lambda: self._inbox.put(_nothing))
         self._places[model.id] = _Place(process, last_used_s=time.monotonic())
 
     def _admit(self, want: _Want) -> None:
