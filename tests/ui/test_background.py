@@ -1,6 +1,7 @@
 """The bridge: results, errors and cancels come back in the GUI thread, and closing leaves nothing."""
 
 import threading
+from concurrent.futures import Future
 
 import pytest
 from PySide6.QtCore import QThread
@@ -65,6 +66,22 @@ def test_close_cancels_waits_and_calls_nothing_back(qtbot, background):
     assert ended == [True]
     qtbot.wait(1)
     assert got == []
+
+
+def test_a_future_that_is_done_already_calls_back_later(qtbot, background):
+    future, got = Future(), []
+    future.set_result(1)
+    background.follow(future, got.append, got.append)
+    assert got == []
+    qtbot.waitUntil(lambda: got == [1])
+
+
+def test_cancelling_a_followed_future_cancels_it(qtbot, background):
+    future, got = Future(), []
+    background.follow(future, got.append, got.append).cancel()
+    assert future.cancelled()
+    qtbot.waitUntil(lambda: bool(got))
+    assert isinstance(got[0], Cancelled)
 
 
 def test_nothing_starts_after_close(qapp):

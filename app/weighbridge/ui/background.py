@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from weighbridge.base.errors import Cancelled
 from weighbridge.base.task import Task
@@ -35,7 +35,8 @@ class Background(QObject):
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="background")
         self._tasks: dict[Task, threading.Thread | None] = {}
         self._closed = False
-        self._finished.connect(self._deliver)
+        # Queued always: work that is over before `run` returns must not call back before its caller has the task.
+        self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def run(
         self, work: Callable[[Task], T], done: Callable[[T], None], failed: Callable[[BaseException], None]

@@ -15,7 +15,7 @@ from weighbridge.ui.icons import icon
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.parts import label
 
-_ICON = 18
+_ICON_EMS = 1.15
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class Sidebar(QFrame):
         self.setObjectName("sidebar")
         self._theme = theme
         self._narrow = False
+        self._icon_side = round(self.fontMetrics().height() * _ICON_EMS)
         self._group = QButtonGroup(self)
         self._buttons = {page.name: self._page_button(page) for page in PAGES}
         appearance = self._choice(text("Appearance"), THEMES, _APPEARANCE, theme.choice, self.theme_chosen.emit)
@@ -91,6 +92,7 @@ class Sidebar(QFrame):
 
     def _page_button(self, page: PageEntry) -> _PageButton:
         made = _PageButton(self._theme, text(page.title))
+        made.setIconSize(QSize(self._icon_side, self._icon_side))
         keys = QKeySequence(page.keys).toString(QKeySequence.SequenceFormat.NativeText)
         made.setToolTip(f"{text(page.title)}  {keys}")
         made.setAccessibleName(text(page.title))
@@ -124,11 +126,11 @@ class Sidebar(QFrame):
     def _tint(self) -> None:
         tokens = self._theme.tokens
         for name, made in self._buttons.items():
-            made.setIcon(icon(name, tokens.dim, tokens.accent, _ICON))
+            made.setIcon(icon(name, tokens.dim, tokens.accent, self._icon_side))
 
     def _size(self) -> None:
         em = self.fontMetrics().height()
-        self.setFixedWidth(_ICON + 10 * STEP if self._narrow else max(em * 10, 42 * STEP))
+        self.setFixedWidth(self._icon_side + 10 * STEP if self._narrow else max(em * 10, 42 * STEP))
 
 
 class _PageButton(QPushButton):
@@ -140,7 +142,6 @@ class _PageButton(QPushButton):
         self._theme = theme
         self._note = ""
         self.setProperty("role", "page")
-        self.setIconSize(QSize(_ICON, _ICON))
 
     def say(self, note: str) -> None:
         """Show `note`."""

@@ -24,7 +24,8 @@ QLabel[role="dim"] { color: $dim; }
 QLabel[role="figure"] { font-weight: 600; }
 QLabel[role="bad"] { color: $no; font-weight: 600; }
 
-QPushButton { background: $panel; color: $text; border: 1px solid $line; border-radius: 6px; padding: 6px 12px; }
+QPushButton { background: $panel; color: $text; border: 1px solid $line; border-radius: 6px; padding: 6px 12px;
+  icon-size: $glyph; }
 QPushButton:hover { background: $accent_surface; }
 QPushButton:focus { border-color: $accent; }
 QPushButton:disabled { color: $dim; background: $window; }
@@ -40,7 +41,7 @@ QPushButton[role="address"] { background: transparent; border: 1px solid transpa
 QPushButton[role="address"]:hover { color: $accent; }
 QPushButton[role="address"]:focus { border-bottom-color: $accent; border-radius: 0; }
 QPushButton[role="address"]:disabled { color: $dim; }
-QPushButton[role="page"] { background: transparent; border: 1px solid transparent; color: $dim; text-align: left;
+QPushButton[role="page"] { icon-size: $icon; background: transparent; border: 1px solid transparent; color: $dim; text-align: left;
   padding: 8px 10px; }
 QPushButton[role="page"]:hover { color: $text; }
 QPushButton[role="page"]:focus { border-color: $accent; }
@@ -53,17 +54,17 @@ QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus, 
   { border-color: $accent; }
 QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: $dim; background: $window; }
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit { border: none; padding: 0; background: transparent; }
-QComboBox { padding-right: 22px; }
-QComboBox::drop-down { border: none; width: 22px; }
-QComboBox::down-arrow { image: url("$down_glyph"); width: 14px; height: 14px; }
+QComboBox { padding-right: $room; }
+QComboBox::drop-down { border: none; width: $room; }
+QComboBox::down-arrow { image: url("$down_glyph"); width: $glyph; height: $glyph; }
 QComboBox QAbstractItemView { background: $panel; border: 1px solid $line; }
-QAbstractSpinBox { padding: 4px 22px 4px 0; }
-QAbstractSpinBox::up-button { border: none; width: 20px; subcontrol-position: top right; margin: 3px 2px 0 0; }
-QAbstractSpinBox::down-button { border: none; width: 20px; subcontrol-position: bottom right; margin: 0 2px 3px 0; }
-QAbstractSpinBox::up-arrow { image: url("$up_glyph"); width: 11px; height: 11px; }
-QAbstractSpinBox::down-arrow { image: url("$down_glyph"); width: 11px; height: 11px; }
+QAbstractSpinBox { padding: 4px $room 4px 0; }
+QAbstractSpinBox::up-button { border: none; width: $room; subcontrol-position: top right; margin: 3px 2px 0 0; }
+QAbstractSpinBox::down-button { border: none; width: $room; subcontrol-position: bottom right; margin: 0 2px 3px 0; }
+QAbstractSpinBox::up-arrow { image: url("$up_glyph"); width: $small; height: $small; }
+QAbstractSpinBox::down-arrow { image: url("$down_glyph"); width: $small; height: $small; }
 
-QCheckBox::indicator { width: 15px; height: 15px; border: 1px solid $dim; border-radius: 4px; background: $panel; }
+QCheckBox::indicator { width: $box; height: $box; border: 1px solid $dim; border-radius: 4px; background: $panel; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$check_glyph"); }
 QCheckBox::indicator:focus { border-color: $accent; }
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line; }
@@ -104,6 +105,13 @@ QSplitter::handle { background: transparent; }
 """)
 
 
-def style_sheet(tokens: Tokens, glyphs: Mapping[str, str]) -> str:
-    """The sheet in the colours of `tokens`; `glyphs` are the files of its images."""
-    return _SHEET.substitute(vars(tokens), **glyphs)
+def style_sheet(tokens: Tokens, glyphs: Mapping[str, str], em: int) -> str:
+    """The sheet in the colours of `tokens`; `glyphs` are the files of its images, `em` is the height of the font."""
+    sizes = {
+        "small": round(em * 0.7),
+        "glyph": round(em * 0.9),
+        "box": round(em * 0.95),
+        "room": round(em * 1.35),
+        "icon": round(em * 1.15),
+    }
+    return _SHEET.substitute(vars(tokens), **glyphs, **{name: f"{size}px" for name, size in sizes.items()})

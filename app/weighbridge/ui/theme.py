@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QFontMetrics, QPalette
 from PySide6.QtWidgets import QApplication
 
 from weighbridge.base.settings import SettingsStore
@@ -103,7 +103,9 @@ class Theme(QObject):
         dark = self._system_is_dark if self.choice == "system" else self.choice == "dark"
         self._tokens = DARK if dark else LIGHT
         self._app.setPalette(palette(self._tokens))
-        self._app.setStyleSheet(style_sheet(self._tokens, self._glyphs.addresses(self._tokens)))
+        self._app.setStyleSheet(
+            style_sheet(self._tokens, self._glyphs.addresses(self._tokens), QFontMetrics(self._app.font()).height())
+        )
         self.changed.emit()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
@@ -85,19 +85,29 @@ class TopBar(QFrame):
         return made
 
     def _make_room(self) -> None:
-        """Give up, in this order, what does not fit: the program's name, meters from the last, the model's full
-        name.
+        """Give up, in this order, what does not fit: the program's name, the model's full name, meters from the
+        last.
         """
-        metrics = self.fontMetrics()
-        longest = metrics.height() * 18
-        shown = metrics.elidedText(self._model_words, Qt.TextElideMode.ElideMiddle, longest)
-        self._model.setText(shown)
-        room = self.width() - self._model.sizeHint().width() - self._port.sizeHint().width() - 14 * STEP
-        room -= self._tps.sizeHint().width() if not self._tps.isHidden() else 0
         wanted = [meter.sizeHint().width() + 5 * STEP for meter in self._meters]
+        for longest_ems in (18, 12, 7):
+            self._elide_model(longest_ems)
+            room = self._room()
+            if not wanted or wanted[0] <= room:
+                break
         self._name.setVisible(sum(wanted) + self._name.sizeHint().width() <= room)
         for place, meter in enumerate(self._meters):
             meter.setVisible(sum(wanted[: place + 1]) <= room)
+
+    def _elide_model(self, longest_ems: int) -> None:
+        metrics = self.fontMetrics()
+        longest = metrics.height() * longest_ems
+        self._model.setText(metrics.elidedText(self._model_words, Qt.TextElideMode.ElideMiddle, longest))
+
+    def _room(self) -> int:
+        """What the model, its speed and the port leave to the meters."""
+        taken = [self._model.sizeHint().width(), self._port.sizeHint().width(), 14 * STEP]
+        taken.append(0 if self._tps.isHidden() else self._tps.sizeHint().width())
+        return self.width() - sum(taken)
 
     def _tint(self) -> None:
         tokens = self._theme.tokens
@@ -105,7 +115,6 @@ class TopBar(QFrame):
         self._port.setIcon(icon(name, colour))
         self._model.setIcon(icon("down", tokens.dim))
         self._model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
-        self._port.setIconSize(QSize(16, 16))
 
 
 class _Meter(QWidget):

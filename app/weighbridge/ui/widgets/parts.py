@@ -6,7 +6,17 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QFont, QFontDatabase
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from weighbridge.ui.theme import STEP
 
@@ -108,8 +118,12 @@ def scaled(font: QFont, factor: float) -> QFont:
 
 
 def fixed_font() -> QFont:
-    """The system's font with letters of one width."""
-    return QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    """The system's font with letters of one width, as large as the program's."""
+    made = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    size = QApplication.font().pointSizeF()
+    if size > 0:
+        made.setPointSizeF(size)
+    return made
 
 
 def _fill(made: QBoxLayout, items: tuple[QWidget | QLayout | None, ...], margin: int, gap: int) -> None:
