@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weighbridge.base.errors import NotFound
+from weighbridge.base.errors import NotFound, WeighbridgeError
 from weighbridge.base.paths import default_paths
 from weighbridge.base.words import text
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from weighbridge.library.model import Model
     from weighbridge.running.supervisor import Supervisor
     from weighbridge_engines.api import Engine, Load
+
+PATIENCE_S = 2
 
 
 def add_load_options(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +48,19 @@ def load_for(arguments: argparse.Namespace, model: Model, supervisor: Supervisor
     """The default load of `model` with the values that were given."""
     given = {name: getattr(arguments, name) for name in ("context", "threads", "slots")}
     return replace(supervisor.default_load(model), **{name: value for name, value in given.items() if value})
+
+
+def failure_of(supervisor: Supervisor, model_id: str) -> WeighbridgeError | None:
+    """Why the model's engine ended, where it did.
+
+    An answer that broke off is told some moments before that is known.
+    """
+    for _ in range(PATIENCE_S * 20):
+        for running in supervisor.running():
+            if running.model_id == model_id and running.error is not None:
+                return running.error
+        time.sleep(0.05)
+    return None
 
 
 def settings() -> Settings:
@@ -84,7 +100,6 @@ def _listed(library: Library, name: str) -> bool:
 
 
 def _positive(value: str) -> int:
-    number = int(value)
-    if number < 1:
-        raise ValueError
-    return number
+    if not value.isdecimal() or int(value) < 1:
+        raise argparse.ArgumentTypeError(text("{value} is not a whole number from 1 up", value=value))
+    return int(value)

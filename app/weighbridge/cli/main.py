@@ -13,8 +13,11 @@ from typing import TextIO
 from weighbridge import __version__
 from weighbridge.base.errors import Cancelled, WeighbridgeError
 from weighbridge.base.explain import explain
+from weighbridge.base.paths import default_paths
+from weighbridge.base.settings import language_choice
 from weighbridge.base.words import LANGUAGES, text, use_language
 from weighbridge.cli import hardware, ls, run_command, serve, starter
+from weighbridge.cli.argparse_words import translate_argparse
 from weighbridge_engines.api import Engine
 
 COMMANDS = (hardware, ls, starter, run_command, serve)
@@ -30,7 +33,8 @@ def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int
     """
     for stream in (sys.stdout, sys.stderr):
         _print_anything(stream)
-    use_language(_told_language(argv))
+    use_language(_told_language(argv) or language_choice(default_paths().settings))
+    translate_argparse()
     try:
         arguments = build_parser().parse_args(argv, argparse.Namespace(engines=engines))
     except SystemExit as end:
@@ -52,8 +56,12 @@ def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int
 def build_parser() -> argparse.ArgumentParser:
     """The parser with all commands."""
     parser = argparse.ArgumentParser(prog="weighbridge", description=text("Weigh, run and serve language models."))
-    parser.add_argument("--version", action="version", version=f"weighbridge {__version__}")
-    parser.add_argument("--language", choices=LANGUAGES, help=text("the language of texts; default: the system's"))
+    parser.add_argument(
+        "--version", action="version", version=f"weighbridge {__version__}", help=text("show the version and exit")
+    )
+    parser.add_argument(
+        "--language", choices=LANGUAGES, help=text("the language of texts; default: as set in the window")
+    )
     subparsers = parser.add_subparsers(required=True, metavar=text("COMMAND"))
     for command in COMMANDS:
         command.add(subparsers)

@@ -9,9 +9,11 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.explain import explain, explain_code
 from weighbridge.base.task import Task
 from weighbridge.base.units import number, seconds, speed
-from weighbridge.base.words import text
+from weighbridge.base.words import plural, text
 
 if TYPE_CHECKING:
     from weighbridge.chat.events import Event
@@ -42,19 +44,21 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(arguments: argparse.Namespace) -> int:
     """Load the model, print the answer as it comes, and its speed on standard error. Ctrl-C ends the answer."""
     from weighbridge.chat.client import ChatClient, Sampling, chat_body
-    from weighbridge.cli.loading import library_for, load_for, owner_of_engines
+    from weighbridge.cli.loading import failure_of, library_for, load_for, owner_of_engines
 
     model = library_for(arguments.model).resolve(arguments.model)
     names = ("temperature", "top_k", "top_p", "min_p", "seed", "max_tokens")
     sampling = Sampling(**{name: getattr(arguments, name) for name in names})
     body = chat_body(model.id, _messages(arguments), sampling)
-    shown = _Shown(quiet=arguments.json)
     client = ChatClient()
     try:
         with owner_of_engines(arguments.engines) as supervisor:
             load = load_for(arguments, model, supervisor)
             with supervisor.lease(model, load).result() as lease:
+                shown = _Shown(quiet=arguments.json)
                 client.stream(lease, body, shown.take, Task())
+            if shown.fault is not None:
+                shown.why = failure_of(supervisor, model.id)
     finally:
         client.close()
     shown.tell(model.id)
@@ -68,7 +72,10 @@ def _messages(arguments: argparse.Namespace) -> list[Mapping[str, Any]]:
 
 
 class _Shown:
-    """The answer, printed while it comes unless `quiet`."""
+    """The answer, printed while it comes unless `quiet`. Its clock starts with it: make it as the question is sent.
+
+    `fault` is the code of an answer that broke off, `why` what is known of the reason.
+    """
 
     def __init__(self, quiet: bool) -> None:
         from weighbridge.chat.meter import Meter
@@ -77,6 +84,7 @@ class _Shown:
         self._meter = Meter(time.monotonic)
         self._text: list[str] = []
         self.fault: str | None = None
+        self.why: WeighbridgeError | None = None
 
     def take(self, event: Event) -> None:
         """Print, count and keep one event."""
@@ -94,10 +102,28 @@ class _Shown:
         """The end: figures in words on standard error, or all of it as JSON."""
         reading = self._meter.reading()
         if self._quiet:
-            print(json.dumps({"model": model, "text": "".join(self._text), "fault": self.fault, **_figures(reading)}))
+            print(
+                json.dumps(
+                    {
+                        "model": model,
+                        "text": "".join(self._text),
+                        "fault": self.fault,
+                        **_why(self.why),
+                        **_figures(reading),
+                    }
+                )
+            )
             return
         print(flush=True)
         print(_figures_in_words(reading), file=sys.stderr)
+        if self.fault is not None:
+            print(explain_code(self.fault, {}), file=sys.stderr)
+        if self.why is not None:
+            print(explain(self.why), file=sys.stderr)
+
+
+def _why(error: WeighbridgeError | None) -> dict[str, Any]:
+    return {} if error is None else {"cause": {"code": error.code, "message": str(explain(error))}}
 
 
 def _figures(reading: Reading) -> dict[str, Any]:
@@ -112,9 +138,11 @@ def _figures(reading: Reading) -> dict[str, Any]:
 
 
 def _figures_in_words(reading: Reading) -> str:
-    return text(
-        "{tokens} tokens at {speed}; first token after {ttft}, prompt {prompt}",
-        tokens=number(reading.output_tokens),
+    return plural(
+        "{count} token at {speed}; first token after {ttft}, prompt {prompt}",
+        "{count} tokens at {speed}; first token after {ttft}, prompt {prompt}",
+        reading.output_tokens,
+        count=number(reading.output_tokens),
         speed=speed(reading.decode_tps),
         ttft=seconds(reading.ttft_ms),
         prompt=speed(reading.prompt_tps),

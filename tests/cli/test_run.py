@@ -1,0 +1,79 @@
+"""`weighbridge run` over the echo engine."""
+
+import io
+import json
+
+import pytest
+
+from weighbridge.cli.main import run
+from weighbridge_engines.catalogue import catalogue
+
+
+@pytest.fixture
+def parrot(home):
+    """A model that is in the library."""
+    return echo(home / "data" / "models" / "parrot.echo")
+
+
+def echo(path, **script):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"tps": 0, **script}), encoding="utf-8")
+    return path
+
+
+def test_the_answer_on_stdout_and_its_speed_on_stderr(parrot, capsys):
+    assert run(["run", "Parrot", "good morning"], catalogue) == 0
+    out, err = capsys.readouterr()
+    assert out == "good morning\n"
+    assert err.startswith("2 tokens at ")
+
+
+def test_the_prompt_may_come_from_stdin(parrot, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("from the pipe"))
+    assert run(["run", "parrot"], catalogue) == 0
+    assert capsys.readouterr().out == "from the pipe\n"
+
+
+def test_as_json_with_a_limit(parrot, capsys):
+    assert run(["run", "parrot", "a b c d", "--max-tokens", "2", "--json"], catalogue) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["text"], answer["output_tokens"], answer["fault"]) == ("a b", 2, None)
+    assert answer["model"] == "parrot"
+
+
+def test_a_file_outside_of_the_library(tmp_path, capsys):
+    path = echo(tmp_path / "elsewhere" / "stray.echo", text="found")
+    assert run(["run", str(path), "x"], catalogue) == 0
+    assert capsys.readouterr().out == "found\n"
+
+
+def test_the_time_to_the_first_token_is_without_the_load(home, capsys):
+    echo(home / "data" / "models" / "slow.echo", load_s=1.0)
+    assert run(["run", "slow", "x", "--json"], catalogue) == 0
+    assert json.loads(capsys.readouterr().out)["ttft_ms"] < 1000
+
+
+def test_an_unknown_model(parrot, capsys):
+    assert run(["run", "nope", "x"], catalogue) == 1
+    assert "parrot" in capsys.readouterr().err
+
+
+def test_a_prompt_longer_than_the_context(parrot, capsys):
+    assert run(["run", "parrot", "a b c d e", "--context", "3", "--json"], catalogue) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["code"], error["prompt_tokens"], error["context"]) == ("context.exceeded", 5, 3)
+
+
+def test_an_engine_that_dies_amid_its_answer(home, capsys):
+    echo(home / "data" / "models" / "mortal.echo", text="a b c", fail_at="token", fail_after=2, fail_how="crash")
+    assert run(["run", "mortal", "x"], catalogue) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("a b")
+    assert "broke off" in err
+    assert "crashed (SIGABRT)" in err
+
+
+@pytest.mark.parametrize("context", ["0", "-1", "x"])
+def test_a_context_that_makes_no_sense(parrot, capsys, context):
+    assert run(["run", "parrot", "x", "--context", context], catalogue) == 2
+    assert f"{context} is not a whole number from 1 up" in capsys.readouterr().err

@@ -1,0 +1,71 @@
+"""`weighbridge serve` as a process of its own, over the echo engine."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+
+import httpx2
+import psutil
+import pytest
+
+from weighbridge.running.readiness import free_port
+
+COMMAND = [sys.executable, "-m", "weighbridge", "serve"]
+
+
+@pytest.fixture
+def models(home):
+    folder = home / "data" / "models"
+    folder.mkdir(parents=True)
+    (folder / "parrot.echo").write_text('{"tps": 0}')
+    (folder / "slow.echo").write_text('{"load_s": 60}')
+    return folder
+
+
+def start(*options):
+    return subprocess.Popen([*COMMAND, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_one_line_once_ready_and_sigterm_ends_all(models):
+    port = free_port()
+    with start("--model", "parrot", "--port", str(port), "--json") as process:
+        told = json.loads(process.stdout.readline())
+        assert told == {"url": f"http://127.0.0.1:{port}", "models": ["parrot", "slow"]}
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert len(children) == 2
+        body = {"messages": [{"role": "user", "content": "hello"}]}
+        answer = httpx2.post(f"{told['url']}/v1/chat/completions", json=body, trust_env=False, timeout=20).json()
+        assert answer["choices"][0]["message"]["content"] == "hello"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        assert not any(child.is_running() for child in children)
+
+
+def test_a_signal_while_the_model_loads(models):
+    with start("--model", "slow", "--port", str(free_port())) as process:
+        until_it_has_children(process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+        assert process.stdout.read() == ""
+
+
+def until_it_has_children(process):
+    while not psutil.Process(process.pid).children():
+        assert process.poll() is None
+
+
+def test_a_taken_port_is_an_error(models):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with start("--port", str(port), "--json") as process:
+            error = json.loads(process.stdout.read())["error"]
+            assert process.wait(10) == 1
+    assert (error["code"], error["port"]) == ("port.taken", port)
+
+
+def test_an_unknown_model_is_an_error_before_the_port_opens(models):
+    with start("--model", "nope") as process:
+        assert process.wait(10) == 1
+        assert "parrot" in process.stderr.read()
