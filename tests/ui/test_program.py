@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QLabel
 
 from weighbridge.base.paths import default_paths
 from weighbridge.base.settings import SettingsStore
-from weighbridge.base.words import use_language
 from weighbridge.ui.faults import catch_faults, log_to
 from weighbridge.ui.port_control import PortState
 from weighbridge.ui.program import Program
@@ -27,7 +26,7 @@ def program(qtbot, qapp, home):
     yield made
     made.close()
     made.window.deleteLater()
-    use_language("en")
+    made.speech.use("en")
 
 
 def filled(qtbot, program):

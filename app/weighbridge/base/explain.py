@@ -120,7 +120,8 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "engine.crashed": (
         mark("{engine} crashed ({signal})."),
         mark(
-            "The last lines of its log are kept below. A smaller context length or fewer threads may avoid it; the same load will most likely crash again."
+            "The last lines of its log are kept below. A smaller context length or fewer threads may avoid it;"
+            " the same load will most likely crash again."
         ),
     ),
     "engine.ended": (
@@ -461,6 +462,17 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     ),
 }
 
+THINGS: Mapping[str, str] = {
+    "bandwidth": mark("bandwidth"),
+    "count": mark("number of cards"),
+    "cpu": mark("processor"),
+    "keys": mark("keys"),
+    "memory": mark("memory"),
+    "name": mark("name"),
+    "tensors": mark("tensors"),
+}
+"""Values of `what` that are words; any other is shown as it is."""
+
 
 def explain(error: WeighbridgeError) -> Explanation:
     """Words for `error` in the language in use."""
@@ -477,11 +489,13 @@ def _fill(source: str, values: Mapping[str, object]) -> str:
     if not source:
         return ""
     try:
-        return text(source).format(**{name: _shown(value) for name, value in values.items()})
+        return text(source).format(**{name: _shown(name, value) for name, value in values.items()})
     except (KeyError, IndexError):
         return text(source)
 
 
-def _shown(value: object) -> object:
-    """Lists as a person reads them."""
+def _shown(name: str, value: object) -> object:
+    """Lists, and what an error is about, as a person reads them."""
+    if name == "what" and isinstance(value, str):
+        return text(THINGS[value]) if value in THINGS else value
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value

@@ -38,6 +38,17 @@ class Settings:
     last_model: str | None = None
 
 
+def language_choice(path: Path) -> str | None:
+    """The language that the settings in the file `path` ask for; None for the system's, or where nothing sensible can
+    be read. For the time before there is a `SettingsStore`: changes nothing and reports nothing.
+    """
+    try:
+        choice = tomllib.loads(path.read_text("utf-8")).get("language")
+    except (OSError, ValueError):
+        return None
+    return choice if choice in LANGUAGE_CHOICES and choice != "system" else None
+
+
 class SettingsStore:
     """The one owner of the settings and of their file."""
 

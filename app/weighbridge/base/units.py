@@ -5,7 +5,7 @@ Memory is in GiB (2^30); bandwidth is in GB/s (1e9). None is "unknown", never 0.
 
 from __future__ import annotations
 
-from weighbridge.base.words import language, text
+from weighbridge.base.words import language, plural, text
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -32,7 +32,7 @@ def size(value_bytes: int | None) -> str:
 
 def tokens(count: int | None) -> str:
     """ "8,192 tokens"."""
-    return text("unknown") if count is None else text("{count} tokens", count=number(count))
+    return text("unknown") if count is None else plural("{count} token", "{count} tokens", count, count=number(count))
 
 
 def speed(tps: float | None) -> str:

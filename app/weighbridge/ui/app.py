@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
+from weighbridge.base.paths import default_paths
+from weighbridge.base.settings import language_choice
 from weighbridge.base.words import use_language
 from weighbridge.ui.display import problem
 from weighbridge_engines.api import Engine
@@ -15,7 +17,7 @@ def main(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> in
 
     `engines()` gives the engines by id; it is called once the window stands.
     """
-    use_language(None)
+    use_language(language_choice(default_paths().settings))
     found = problem()
     if found is not None:
         sys.stderr.write(found + "\n")

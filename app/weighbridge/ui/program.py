@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QApplication
 from weighbridge.base.paths import Paths, default_paths
 from weighbridge.base.settings import SettingsStore
 from weighbridge.base.task import Task
-from weighbridge.base.words import use_language
 from weighbridge.ui.background import Background
 from weighbridge.ui.bus import Bus
 from weighbridge.ui.core import Core, build_core
@@ -20,6 +19,7 @@ from weighbridge.ui.ending import Ending
 from weighbridge.ui.faults import catch_faults, log_to
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
+from weighbridge.ui.speech import Speech
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.window import Window
 from weighbridge_engines.api import Engine
@@ -53,7 +53,8 @@ class Program(QObject):
         self._paths = paths
         self._engines = engines
         self.settings = SettingsStore(paths.settings)
-        use_language(_language(self.settings.value.language))
+        self.speech = Speech(app)
+        self.speech.use(self.settings.value.language)
         self.bus = Bus(self)
         self.theme = Theme(app, self.settings)
         self.background = Background(self)
@@ -156,7 +157,7 @@ class Program(QObject):
     def _use_language(self, choice: str) -> None:
         """Texts are made with their widgets, so another language is another window in the same place."""
         self.settings.change(language=choice, window_geometry=self.window.geometry_text())
-        use_language(_language(choice))
+        self.speech.use(choice)
         old, page = self.window, self.window.page_name
         self.window = self._new_window()
         self.window.show()
@@ -174,7 +175,3 @@ def _makers() -> Mapping[str, Callable[[Services], Page]]:
     from weighbridge.ui.pages.server import ServerPage
 
     return {"library": LibraryPage, "chat": ChatPage, "server": ServerPage, "machine": MachinePage}
-
-
-def _language(choice: str) -> str | None:
-    return None if choice == "system" else choice

@@ -137,8 +137,8 @@ class _MemoryPanel(QFrame):
     def show_memory(self, memory: Memory) -> None:
         """Show `memory`."""
         self._name.setText(memory.name)
-        used, total = number(memory.used_bytes / GIB, 1), number(memory.total_bytes / GIB, 1)
-        self._sum.setText(text("{used} of {total} in use", used=used, total=f"{total}{THIN}GiB"))
+        used, total = number(memory.used_bytes / GIB, 1), f"{number(memory.total_bytes / GIB, 1)}{THIN}GiB"
+        self._sum.setText(text("{used} of {total} in use", used=used, total=total))
         self._bar.show_memory(memory)
         self._legend.show_memory(memory)
 

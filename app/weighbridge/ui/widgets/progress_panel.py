@@ -9,7 +9,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
 
 from weighbridge.base.task import Progress, Task
-from weighbridge.base.units import THIN, number, size
+from weighbridge.base.units import number, size
 from weighbridge.base.words import text
 from weighbridge.ui.widgets.parts import button, column, label, row
 
@@ -47,7 +47,7 @@ def amount_in_words(progress: Progress, per_second: float | None) -> str:
         said.append(f"{size(round(per_second))}/s")
         if progress.total is not None:
             left = number((progress.total - progress.done) / per_second)
-            said.append(text("{seconds} s left", seconds=f"{left}{THIN}".strip()))
+            said.append(text("{seconds} s left", seconds=left))
     return " · ".join(said)
 
 
