@@ -13,11 +13,14 @@ from weighbridge.chat.conversation import Message, Role
 from weighbridge.ui.chat.items import AnswerItem, Drawing, QuestionItem
 from weighbridge.ui.chat.sheet import Sheet
 from weighbridge.ui.theme import STEP
+from weighbridge.ui.widgets.parts import button
 
 WIDEST = 820
 """Lines longer than this are hard to read."""
-AT_ONCE = 8
+AT_ONCE = 4
 """Messages that are drawn at once, the last ones; earlier ones follow while the window is idle."""
+MORE = 36
+"""Earlier messages that are drawn while the window is idle, and again each time the reader asks for more."""
 NEAR_END = 8
 """Pixels from the end that still count as the end."""
 
@@ -35,7 +38,8 @@ class MessageColumn(QScrollArea):
         super().__init__(parent)
         self._drawing = drawing
         self._items: list[Item] = []
-        self._later: list[Message] = []
+        self._undrawn: list[Message] = []
+        self._wanted = 0
         self._branch_of: Callable[[Message], tuple[int, int]] = lambda _message: (1, 1)
         self._follows = True
         self._from_end = 0
@@ -53,6 +57,9 @@ class MessageColumn(QScrollArea):
         self._column.setContentsMargins(2 * STEP, 2 * STEP, 4 * STEP, 2 * STEP)
         self._column.setSpacing(4 * STEP)
         self._column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetMinimumSize)  # see MarkdownView
+        self._more = button("", self._draw_more, "quiet")
+        self._more.hide()
+        self._column.addWidget(self._more)
         self._column.addStretch(1)
         self.setWidget(inner)
         bar = self.verticalScrollBar()
@@ -74,23 +81,22 @@ class MessageColumn(QScrollArea):
         self._branch_of = branch_of
         same = self._same_beginning(path)
         if same == 0:
-            self._idle.stop()
-            self._later = list(path[:-AT_ONCE])
-            path = path[-AT_ONCE:]
+            self._undrawn = list(path[:-AT_ONCE])
+            self._wanted = min(MORE, len(self._undrawn))
         for item in self._items[same:]:
             self._drop(item)
         del self._items[same:]
-        for item, message in zip(self._items, path[len(self._later) if same else 0 :], strict=False):
+        drawn = path[len(self._undrawn) :]
+        for item, message in zip(self._items, drawn, strict=False):
             item.renew(message)
-        for message in path[same + (len(self._later) if same else 0) :]:
+        for message in drawn[same:]:
             self._add(message, len(self._items))
         for item in self._items:
             item.set_branch(*branch_of(item.message))
         self._follows = True
         self._move(self.verticalScrollBar().maximum())
-        if self._later:
-            self._keeps_distance = True
-            self._idle.start()
+        self._keeps_distance = self._wanted > 0
+        self._idle.start()
 
     def take(self, news: News) -> None:
         """What came of the last answer."""
@@ -117,11 +123,11 @@ class MessageColumn(QScrollArea):
 
     def _same_beginning(self, path: Sequence[Message]) -> int:
         """How many drawn items may stay."""
-        shown = path[len(self._later) :]
-        if [one.id for one in path[: len(self._later)]] != [one.id for one in self._later]:
+        before = len(self._undrawn)
+        if [one.id for one in path[:before]] != [one.id for one in self._undrawn]:
             return 0
         same = 0
-        for item, message in zip(self._items, shown, strict=False):
+        for item, message in zip(self._items, path[before:], strict=False):
             if item.message.id != message.id or item.raw != message.text:
                 break
             same += 1
@@ -133,7 +139,7 @@ class MessageColumn(QScrollArea):
         made.regenerate_wanted.connect(self.regenerate_wanted)
         made.branch_wanted.connect(self.branch_wanted)
         self._items.insert(at, made)
-        self._column.insertWidget(at, made)
+        self._column.insertWidget(at + 1, made)
 
     def _drop(self, item: Item) -> None:
         item.discard()
@@ -143,12 +149,21 @@ class MessageColumn(QScrollArea):
 
     def _draw_earlier(self) -> None:
         """One earlier message, above the others; the distance from the end stays."""
-        if self._later:
-            message = self._later.pop()
+        if self._wanted > 0:
+            self._wanted -= 1
+            message = self._undrawn.pop()
             self._add(message, 0)
             self._items[0].set_branch(*self._branch_of(message))
-        if not self._later:
+        if self._wanted == 0:
             self._idle.stop()
+            self._more.setText(text("Show earlier messages ({count})", count=len(self._undrawn)))
+            self._more.setVisible(bool(self._undrawn))
+
+    def _draw_more(self) -> None:
+        self._from_end = self.verticalScrollBar().maximum() - self.verticalScrollBar().value()
+        self._keeps_distance = True
+        self._wanted = min(MORE, len(self._undrawn))
+        self._idle.start()
 
     def _range_changed(self) -> None:
         if self._follows:
@@ -170,4 +185,4 @@ class MessageColumn(QScrollArea):
             return
         self._from_end = self.verticalScrollBar().maximum() - value
         self._follows = self._from_end <= NEAR_END
-        self._keeps_distance = bool(self._later)
+        self._keeps_distance = self._wanted > 0

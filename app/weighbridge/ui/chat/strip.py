@@ -168,7 +168,7 @@ class LiveStrip(QFrame):
         self.speed = Speed(theme)
         self.first = Readout(theme, text("first token"), "00.00 s")
         self.prompt = Readout(theme, text("prompt"), "00,000 of 00,000")
-        self.memory = Readout(theme, text("memory"), "00.0 GiB")
+        self.memory = Readout(theme, text("memory"), "000.0 MiB")
         self.context = Readout(theme, text("context"), "00,000 of 00,000 · 00,000 left")
         line = row(self.speed, self.first, self.prompt, self.memory, self.context, owner=self, gap=5)
         line.setContentsMargins(4 * STEP, 2 * STEP, 4 * STEP, 2 * STEP)

@@ -28,6 +28,10 @@ class ModelSwitcher(QPushButton):
         self.setToolTip(text("Choose the model (Ctrl+L)"))
         self._menu = QMenu(self)
         self._menu.setToolTipsVisible(True)
+        self._menu.aboutToShow.connect(self._fill)
+        self._models: tuple[Model, ...] = ()
+        self._running: tuple[Running, ...] = ()
+        self._chosen: Model | None = None
         self.setMenu(self._menu)
         self.show_models((), (), None)
 
@@ -36,12 +40,16 @@ class ModelSwitcher(QPushButton):
         title = chosen.title if chosen is not None else text("No model")
         self.setText(_cut(title) + "  ")
         self.setAccessibleName(text("Model: {model}", model=title))
-        self._menu.clear()
-        for model in models:
-            self._menu.addAction(self._entry(model, running_of(model.id, running), chosen))
         self.setEnabled(bool(models))
+        self._models, self._running, self._chosen = tuple(models), tuple(running), chosen
 
-    def _entry(self, model: Model, running: Running | None, chosen: Model | None) -> QAction:
+    def _fill(self) -> None:
+        self._menu.clear()
+        for model in self._models:
+            self._menu.addAction(self._entry(model, running_of(model.id, self._running)))
+
+    def _entry(self, model: Model, running: Running | None) -> QAction:
+        chosen = self._chosen
         known = running is not None and running.state is not State.STOPPED
         state = badge_of(running.state)[1] if running is not None and known else ""
         made = QAction(f"{_cut(model.title)}\t{state}" if state else _cut(model.title), self._menu)

@@ -11,6 +11,7 @@ import math
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QColor,
+    QResizeEvent,
     QSyntaxHighlighter,
     QTextCharFormat,
     QTextCursor,
@@ -124,6 +125,11 @@ class _CodeText(QPlainTextEdit):
         cursor.insertText(more)
         self._fit()
         self._follow()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may bring the horizontal bar, or take it away."""
+        super().resizeEvent(event)
+        self._fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """The wheel scrolls the page, and this text only once it was clicked into."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from weighbridge.ui.background import Background
@@ -41,8 +42,11 @@ class MarkdownView(QWidget):
         self._slices.timeout.connect(self._take_slice)
         self._raw = ""
         self._whole = False
+        self._is_stale = False
+        self._soon = QTimer(self, interval=0, singleShot=True)
+        self._soon.timeout.connect(self._renew)
         self._begin()
-        theme.changed.connect(self._again)
+        theme.changed.connect(self._theme_changed)
 
     @property
     def raw(self) -> str:
@@ -51,7 +55,7 @@ class MarkdownView(QWidget):
 
     def show_text(self, raw: str, *, whole: bool = True) -> None:
         """Show `raw` in place of what was shown; more may follow where it is not `whole`."""
-        self._raw, self._whole = raw, whole
+        self._raw, self._whole, self._is_stale = raw, whole, False
         self._begin()
         self._waiting = raw
         self._take_slice()
@@ -73,8 +77,15 @@ class MarkdownView(QWidget):
             if not self._waiting:
                 self._write(self._segmenter.finish())
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Coming into sight in colours of before: to be drawn again."""
+        super().paintEvent(event)
+        if self._is_stale:
+            self._soon.start()
+
     def discard(self) -> None:
         """Stop all work: the view goes away."""
+        self._soon.stop()
         self._slices.stop()
         for code in self.findChildren(CodeView):
             code.discard()
@@ -92,8 +103,16 @@ class MarkdownView(QWidget):
         self._not_before_s = 0.0
         self._waiting = ""
 
-    def _again(self) -> None:
-        self.show_text(self._raw, whole=self._whole)
+    def _theme_changed(self) -> None:
+        """Colours are part of what was drawn: draw again, out of sight only once it comes into sight."""
+        self._is_stale = True
+        self.update()
+        if not self.visibleRegion().isEmpty():
+            self._renew()
+
+    def _renew(self) -> None:
+        if self._is_stale:
+            self.show_text(self._raw, whole=self._whole)
 
     def _take_slice(self) -> None:
         piece, self._waiting = self._waiting[:SLICE], self._waiting[SLICE:]
