@@ -15,7 +15,7 @@ from weighbridge.ui.icons import icon
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.parts import label
 
-_ICON_EMS = 1.15
+_ICON_EMS = 1.3
 
 
 @dataclass(frozen=True)

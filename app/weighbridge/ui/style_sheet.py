@@ -41,8 +41,8 @@ QPushButton[role="address"] { background: transparent; border: 1px solid transpa
 QPushButton[role="address"]:hover { color: $accent; }
 QPushButton[role="address"]:focus { border-bottom-color: $accent; border-radius: 0; }
 QPushButton[role="address"]:disabled { color: $dim; }
-QPushButton[role="page"] { icon-size: $icon; background: transparent; border: 1px solid transparent; color: $dim; text-align: left;
-  padding: 8px 10px; }
+QPushButton[role="page"] { background: transparent; border: 1px solid transparent; color: $dim; text-align: left;
+  padding: 8px 10px; icon-size: $icon; }
 QPushButton[role="page"]:hover { color: $text; }
 QPushButton[role="page"]:focus { border-color: $accent; }
 QPushButton[role="page"]:checked { background: $accent_surface; color: $accent; font-weight: 600; }
@@ -101,6 +101,7 @@ QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QScrollArea { background: transparent; border: none; }
 QScrollArea > QWidget > QWidget#scrolled { background: transparent; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QSplitter::handle { background: transparent; }
 """)
 
@@ -109,9 +110,9 @@ def style_sheet(tokens: Tokens, glyphs: Mapping[str, str], em: int) -> str:
     """The sheet in the colours of `tokens`; `glyphs` are the files of its images, `em` is the height of the font."""
     sizes = {
         "small": round(em * 0.7),
-        "glyph": round(em * 0.9),
+        "glyph": round(em * 1.05),
         "box": round(em * 0.95),
         "room": round(em * 1.35),
-        "icon": round(em * 1.15),
+        "icon": round(em * 1.3),
     }
     return _SHEET.substitute(vars(tokens), **glyphs, **{name: f"{size}px" for name, size in sizes.items()})

@@ -39,6 +39,7 @@ from weighbridge.ui.widgets.parts import (
 from weighbridge.ui.widgets.tables import Table
 
 _EXAMPLE_LINES = 11
+_LEAST_LINES = 4
 
 
 class ServerPage(Page):
@@ -114,11 +115,16 @@ class ServerPage(Page):
         safe = text("Only programs on this computer can reach it. Any key, or none, will do.")
         state = panel(row(self._address, None), self._moved, label(safe, "dim", wrap=True), margin=4)
         served = panel(label(text("Models it answers for"), "heading"), self._served_area(), margin=4)
-        middle = row(served, self._sample_panel(), gap=3)
-        middle.setStretch(0, 2)
-        middle.setStretch(1, 3)
+        middle = QWidget()
+        beside = row(served, self._sample_panel(), owner=middle, gap=3)
+        beside.setStretch(0, 2)
+        beside.setStretch(1, 3)
+        lines = self._example.fontMetrics().lineSpacing()
+        self._example.setMinimumHeight(lines * _LEAST_LINES)
+        middle.setMaximumHeight(lines * (_EXAMPLE_LINES + _LEAST_LINES) + 8 * STEP)
         whole = column(head, self._errors, state, middle, self._requests_panel(), owner=self, margin=4, gap=3)
-        whole.setStretch(4, 1)
+        whole.setStretch(3, 3)
+        whole.setStretch(4, 2)
 
     def _served_area(self) -> QScrollArea:
         inner = QWidget()
@@ -132,7 +138,6 @@ class ServerPage(Page):
     def _sample_panel(self) -> QFrame:
         take = button(text("Copy"), self._copy_example, name=text("Copy the example"))
         head = row(label(text("Try it"), "heading"), None, self._which, take)
-        self._example.setFixedHeight(self._example.fontMetrics().lineSpacing() * _EXAMPLE_LINES + 7 * STEP)
         return panel(head, self._example, margin=4)
 
     def _requests_panel(self) -> QFrame:
