@@ -27,11 +27,13 @@ from PySide6.QtWidgets import QApplication
 
 from weighbridge.base.paths import default_paths
 from weighbridge.chat.events import Delta, Done, Event, Finish, Timings
+from weighbridge.ui.chat.options import Options
 from weighbridge.ui.program import Program
 from weighbridge_engines import echo
 
 TPS = 200
 BEAT_MS = 10
+CONTEXT = 500_000
 PARAGRAPHS = """## Part {n}
 
 A **load line** marks how deep a hull may sit in the *water*; `draught` number {n} is a limit for one kind of [water](https://example.org/{n}).
@@ -56,20 +58,32 @@ def draught(mark: str) -> float:
 
 @dataclass(frozen=True)
 class Case:
-    """An answer, and the pieces it comes in."""
+    """An answer: the pieces it comes in, and the script with which the echo engine says it `repeat` times over."""
 
     name: str
     pieces: tuple[str, ...]
+    repeat: int = 1
+    tokens_a_piece: int = 1
+
+    @property
+    def text(self) -> str:
+        """The whole answer."""
+        return "".join(self.pieces) * self.repeat
+
+    @property
+    def script(self) -> dict[str, object]:
+        """For echo, whose tokens are words."""
+        said = {"text": "".join(self.pieces), "repeat": self.repeat, "context": CONTEXT}
+        return {**said, "tps": TPS * self.tokens_a_piece, "chunk_tokens": self.tokens_a_piece}
 
 
 def cases(fence_lines: int) -> tuple[Case, ...]:
-    """Both answers."""
+    """Both answers. The fence opens again every hundred lines, which inside of a fence is a line like others."""
     text = "".join(PARAGRAPHS.format(n=n) for n in range(60))[:16_000]
     words = tuple(re.findall(r"\s*\S{1,5}|\s+$", text))
-    lines = tuple(f"    result_{n} = function_{n % 7}(value, {n})  # line {n}\n" for n in range(fence_lines))
-    return Case("markdown, 16,000 characters", words), Case(
-        f"open fence, {fence_lines:,} lines", ("```python\n", *lines)
-    )
+    lines = tuple(f"    result_{n} = function_{n % 7}(value, {n})  # line {n}\n" for n in range(99))
+    fence = Case(f"open fence, {fence_lines:,} lines", ("```python\n", *lines), fence_lines // 100, tokens_a_piece=7)
+    return Case("markdown, 16,000 characters", words), fence
 
 
 class Feed:
@@ -81,7 +95,7 @@ class Feed:
     def stream(self, lease, body, on_event, task) -> None:
         del lease, body
         began = time.perf_counter()
-        for number, piece in enumerate(self._case.pieces):
+        for number, piece in enumerate(self._case.pieces * self._case.repeat):
             time.sleep(max(0.0, began + number / TPS - time.perf_counter()))
             on_event(Delta(piece))
             on_event(_timings(number + 1))
@@ -133,10 +147,12 @@ def main() -> None:
         app = QApplication([])
         program = Program(app, default_paths(), lambda: {"echo": echo.ENGINE})
         program.open()
-        _until(lambda: program.services is not None and bool(program.services.library.models))
-        for number, case in enumerate(found):
-            measure(program, f"case {number}", case, None if chosen.engine else Feed(case))
-        program.close()
+        try:
+            _until(lambda: program.services is not None and bool(program.services.library.models))
+            for number, case in enumerate(found):
+                measure(program, f"case {number}", case, None if chosen.engine else Feed(case))
+        finally:
+            program.close()
 
 
 def measure(program: Program, model_id: str, case: Case, feed: Feed | None) -> None:
@@ -147,6 +163,7 @@ def measure(program: Program, model_id: str, case: Case, feed: Feed | None) -> N
     if feed is not None:
         page.dialogue._client = feed  # the program itself makes the real one
     page.new_chat()
+    page._options.show_options(Options(context=CONTEXT))
     program.bus.chat_wanted.emit(model_id)
     page.send(f"Show {case.name}.")
     _until(lambda: page.dialogue.phase == "writing")
@@ -157,7 +174,7 @@ def measure(program: Program, model_id: str, case: Case, feed: Feed | None) -> N
     beat.stop()
     late = sorted(beat.late_ms)
     shown = page.column.items[-1].raw
-    assert shown == "".join(case.pieces), "the text shown is not the text sent"
+    assert shown.split() == case.text.split(), "the text shown is not the text sent"
     print(
         f"{case.name}: {wall_s:.1f} s, GUI thread {100 * cpu_s / wall_s:.1f} % of a core, pause median"
         f" {statistics.median(late):.1f} ms, p99 {late[int(len(late) * 0.99)]:.1f} ms, max {late[-1]:.1f} ms"
@@ -168,8 +185,7 @@ def _write_models(folder: Path, found: list[Case], engine: bool) -> None:
     """Scripts of the echo engine; fed from memory, the model is only a name."""
     folder.mkdir(parents=True)
     for number, case in enumerate(found):
-        text = "".join(case.pieces) if engine else "-"
-        script = {"text": text, "tps": TPS, "context": 1 << 20}
+        script = case.script if engine else {}
         (folder / f"case {number}.echo").write_text(json.dumps(script), encoding="utf-8")
 
 

@@ -45,6 +45,7 @@ class MessageColumn(QScrollArea):
         self._from_end = 0
         self._keeps_distance = False
         self._moving = False
+        self._is_busy = False
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -98,6 +99,12 @@ class MessageColumn(QScrollArea):
         self._keeps_distance = self._wanted > 0
         self._idle.start()
 
+    def set_busy(self, busy: bool) -> None:
+        """While an answer is in flight no other can be asked for."""
+        self._is_busy = busy
+        for item in self._items:
+            item.set_busy(busy)
+
     def take(self, news: News) -> None:
         """What came of the last answer."""
         if self._items and isinstance(last := self._items[-1], AnswerItem):
@@ -138,6 +145,7 @@ class MessageColumn(QScrollArea):
         made.edit_wanted.connect(self.edit_wanted)
         made.regenerate_wanted.connect(self.regenerate_wanted)
         made.branch_wanted.connect(self.branch_wanted)
+        made.set_busy(self._is_busy)
         self._items.insert(at, made)
         self._column.insertWidget(at + 1, made)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from weighbridge.base.words import text
 from weighbridge.chat.answering import Answering, Ask, Phase, failure_of
 from weighbridge.chat.client import ChatClient
 from weighbridge.chat.conversation import (
@@ -92,14 +93,14 @@ class Dialogue(QObject):
         self._conversation = None if conversation_id is None else self._store.conversation(conversation_id)
         self._read(None if self._conversation is None else self._conversation.leaf_id)
 
-    def send(self, text: str, model: Model, options: Options) -> None:
-        """Send `text` after the path, in a new conversation where none is open."""
+    def send(self, words: str, model: Model, options: Options) -> None:
+        """Send `words` after the path, in a new conversation where none is open."""
         path = self.path
-        self._ask(text, path[-1].id if path else None, model, options)
+        self._ask(words, path[-1].id if path else None, model, options)
 
-    def edit(self, question: Message, text: str, model: Model, options: Options) -> None:
-        """Send `text` in place of `question`, as a branch beside it."""
-        self._ask(text, question.parent_id, model, options)
+    def edit(self, question: Message, words: str, model: Model, options: Options) -> None:
+        """Send `words` in place of `question`, as a branch beside it."""
+        self._ask(words, question.parent_id, model, options)
 
     def regenerate(self, answer: Message, model: Model, options: Options) -> None:
         """Have the question of `answer` answered again, as a branch beside it."""
@@ -164,13 +165,13 @@ class Dialogue(QObject):
             self._answering = None
         self._client.close()
 
-    def _ask(self, text: str, parent_id: int | None, model: Model, options: Options) -> None:
+    def _ask(self, words: str, parent_id: int | None, model: Model, options: Options) -> None:
         if self._answering is not None:
             return
         if self._conversation is None:
-            self._conversation = self._store.create(title_from(text), model.id)
+            self._conversation = self._store.create(title_from(words) or text("New chat"), model.id)
         self._store.keep_settings(self._conversation.id, options.system_prompt, options.as_json())
-        _, answer = self._store.ask(self._conversation.id, parent_id, text, model.id, self._settings(model, options))
+        _, answer = self._store.ask(self._conversation.id, parent_id, words, model.id, self._settings(model, options))
         self._read(answer.id)
         self._start(answer, model, options)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from weighbridge.base.explain import explain_code
 from weighbridge.base.words import text
@@ -18,6 +18,7 @@ from weighbridge.ui.chat.elided import ElidedLabel
 from weighbridge.ui.chat.figures import answer_line, thought_line, wait_line
 from weighbridge.ui.chat.links import LinkRow
 from weighbridge.ui.chat.thought import ThoughtFold
+from weighbridge.ui.clipboard import copy
 from weighbridge.ui.markdown.view import MarkdownView
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.error_panel import ErrorPanel, Report
@@ -54,9 +55,12 @@ class _Item(QWidget):
         """The text that is shown."""
         return self.message.text
 
+    def set_busy(self, busy: bool) -> None:
+        """Whether an answer is in flight, here or elsewhere."""
+
     def copy(self) -> None:
         """Put the raw text on the clipboard."""
-        QApplication.clipboard().setText(self.raw)
+        copy(self.raw, self)
 
     def renew(self, message: Message) -> None:
         """The message is known anew: the same text, perhaps another state."""
@@ -109,6 +113,10 @@ class AnswerItem(_Item):
         if message != self.message and message.state is not MessageState.STREAMING:
             self._settle(message)
 
+    def set_busy(self, busy: bool) -> None:
+        for one in self._asks:
+            one.setEnabled(not busy)
+
     def show_message(self, message: Message) -> None:
         """Show `message` from the start."""
         over = message.state is not MessageState.STREAMING
@@ -137,11 +145,12 @@ class AnswerItem(_Item):
 
     def _make_actions(self) -> QWidget:
         made = QWidget()
-        buttons = [
-            button(text("Copy"), self.copy, "quiet", text("Copy the whole answer")),
+        copied = button(text("Copy"), lambda: copy(self.raw, copied), "quiet", text("Copy the whole answer"))
+        self._asks = (
             button(text("Edit"), lambda: self.edit_wanted.emit(self.message), "quiet", text("Edit the question")),
             button(text("Regenerate"), lambda: self.regenerate_wanted.emit(self.message), "quiet"),
-        ]
+        )
+        buttons = (copied, *self._asks)
         line = row(*buttons, self._branches, self._line, owner=made, gap=0)
         line.setStretch(len(buttons) + 1, 1)
         return made

@@ -54,6 +54,7 @@ class ChatPage(Page):
         self._editing: Message | None = None
         self._search_task: Task | None = None
         self._ticks = 0
+        self._speaks: str | None = None
         self._chosen = ChosenModel(services, self)
         self._dialogue = Dialogue(services.store, services.supervisor, client or ChatClient(), self)
         self._list = ConversationList(services.theme)
@@ -237,9 +238,9 @@ class ChatPage(Page):
             self._show_figures(news.message)
         elif self._ticks % FIGURES_EVERY == 0 and news.reading is not None:
             self._strip.show_reading(news.reading, self._context(), goes_on=True)
-            answer = self._dialogue.answer
-            if answer is not None:
-                self._services.bus.speed_told.emit(answer.model_id, news.reading.now_tps)
+            self._speaks = answer.model_id if (answer := self._dialogue.answer) is not None else None
+            if self._speaks is not None:
+                self._services.bus.speed_told.emit(self._speaks, news.reading.now_tps)
 
     def _show_figures(self, message: Message | None) -> None:
         """The figures of an answer that is over, or the emptiness before the first."""
@@ -251,9 +252,10 @@ class ChatPage(Page):
     def _show_busy(self) -> None:
         answer = self._dialogue.answer
         self._composer.set_busy(answer is not None)
+        self._column.set_busy(answer is not None)
         if answer is None:
-            running = self._chosen.running
-            self._services.bus.speed_told.emit(running.model_id if running is not None else "", None)
+            if self._speaks is not None:
+                self._services.bus.speed_told.emit(self._speaks, None)
             self._show_list()
             self._show_model()
 

@@ -18,11 +18,12 @@ from PySide6.QtGui import (
     QTextDocument,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QFrame, QPlainTextEdit, QSizePolicy
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy
 
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
 from weighbridge.ui.background import Background
+from weighbridge.ui.clipboard import copy
 from weighbridge.ui.markdown.highlight import MOST_CHARACTERS, ROLES, Span, spans
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.tokens import Tokens
@@ -51,9 +52,8 @@ class CodeView(QFrame):
         self._text = _CodeText(follows)
         shown = language or text("code")
         self._text.setAccessibleName(text("Code, {language}", language=shown))
-        copy = button(text("Copy"), self.copy, "quiet", text("Copy this code"))
-        copy.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        head = row(label(shown, "dim"), None, copy)
+        self._copy = button(text("Copy"), self.copy, "quiet", text("Copy this code"))
+        head = row(label(shown, "dim"), None, self._copy)
         head.setContentsMargins(3 * STEP, STEP, STEP, 0)
         column(head, self._text, owner=self, gap=0)
 
@@ -77,7 +77,7 @@ class CodeView(QFrame):
 
     def copy(self) -> None:
         """Put the code on the clipboard."""
-        QApplication.clipboard().setText(self.code)
+        copy(self.code, self._copy)
 
     def discard(self) -> None:
         """Nothing is drawn any more: forget the colouring under way."""

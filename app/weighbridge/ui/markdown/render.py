@@ -51,7 +51,8 @@ def rendered(markdown: str, style: Style) -> QTextDocument:
     document.setUndoRedoEnabled(False)
     document.setDefaultFont(style.body)
     document.setMarkdown(markdown, FEATURES)
-    _tell_images(document)
+    if "![" in markdown:
+        _tell_images(document)
     for block in _blocks(document):
         _style_block(block, style)
     for frame in document.rootFrame().childFrames():
@@ -120,18 +121,26 @@ def _style_block(block: QTextBlock, style: Style) -> None:
     quoted = bool(block.blockFormat().property(QTextFormat.Property.BlockQuoteLevel.value))
     for fragment in _fragments(block):
         made = fragment.charFormat()
-        if level:
-            made.setProperty(QTextFormat.Property.FontSizeAdjustment.value, _HEADING_SIZES.get(level, 0))
-        if made.isAnchor():
-            made.setForeground(QBrush(QColor(style.tokens.accent)))
-        elif made.fontFixedPitch():
-            made.setFontFamilies(style.fixed.families())
-            made.setBackground(QBrush(QColor(style.tokens.track)))
-        elif quoted:
-            made.setForeground(QBrush(QColor(style.tokens.dim)))
-        cursor.setPosition(fragment.position())
-        cursor.setPosition(fragment.position() + fragment.length(), QTextCursor.MoveMode.KeepAnchor)
-        cursor.setCharFormat(made)
+        if _style_text(made, style, level, quoted=quoted):
+            cursor.setPosition(fragment.position())
+            cursor.setPosition(fragment.position() + fragment.length(), QTextCursor.MoveMode.KeepAnchor)
+            cursor.setCharFormat(made)
+
+
+def _style_text(made: QTextCharFormat, style: Style, level: int, *, quoted: bool) -> bool:
+    """Style the format of a stretch of text; False where it stays as it is."""
+    if level:
+        made.setProperty(QTextFormat.Property.FontSizeAdjustment.value, _HEADING_SIZES.get(level, 0))
+    if made.isAnchor():
+        made.setForeground(QBrush(QColor(style.tokens.accent)))
+    elif made.fontFixedPitch():
+        made.setFontFamilies(style.fixed.families())
+        made.setBackground(QBrush(QColor(style.tokens.track)))
+    elif quoted:
+        made.setForeground(QBrush(QColor(style.tokens.dim)))
+    else:
+        return level > 0
+    return True
 
 
 def _block_format(block: QTextBlock, style: Style, *, in_table: bool) -> QTextBlockFormat:

@@ -65,8 +65,9 @@ class MarkdownView(QWidget):
     def append(self, more: str) -> None:
         """More text, or none. Called 30 times a second while the message grows: the open end is drawn again then."""
         self._raw += more
-        if self._waiting:
+        if self._waiting or len(more) > SLICE:
             self._waiting += more
+            self._slices.start()
         else:
             self._write(self._segmenter.feed(more))
 
