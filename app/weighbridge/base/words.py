@@ -2,8 +2,8 @@
 
 English is the source. `text("Stop")` and `plural("{count} file", "{count} files", n)` translate; `mark("...")` only
 marks a text for extraction, where it is stored now and translated when shown. Values are put in after translation, by
-name, so that a translator may move them. `python packaging/translate.py` keeps the catalogues. The language is the one piece of state of this module: it is a property of the
-process, chosen once at the start by `use_language`.
+name, so that a translator may move them. `python packaging/translate.py` keeps the catalogues. The language is the one
+piece of state of this module: it is a property of the process, chosen once at the start by `use_language`.
 """
 
 from __future__ import annotations

@@ -50,12 +50,12 @@ def _in_words(cause: Cause) -> str:
 
 def _as_text(machine: Machine) -> str:
     lines = [
-        f"{text('System')}: {machine.system}",
-        f"{text('Processor')}: {_cpu(machine.cpu)}",
-        f"{text('Memory')}: {_available(machine.memory.available_bytes, machine.memory.total_bytes)}",
+        text("System: {about}", about=machine.system),
+        text("Processor: {about}", about=_cpu(machine.cpu)),
+        text("Memory: {about}", about=_available(machine.memory.available_bytes, machine.memory.total_bytes)),
     ]
     for device in machine.devices:
-        lines.append(f"{text('Card')}: {_device(device)}")
+        lines.append(text("Card: {about}", about=_device(device)))
         lines += [f"  {_in_words(cause)}" for cause in device.problems]
     return "\n".join([*lines, *(_in_words(cause) for cause in machine.problems)])
 

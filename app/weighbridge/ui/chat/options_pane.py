@@ -25,7 +25,8 @@ from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.parts import button, column, label
 from weighbridge.ui.widgets.settings_table import SettingsTable
 
-WIDTH = 68 * STEP
+WIDTH_LINES = 19
+"""Width of the pane, in heights of the font in use."""
 SETTLE_MS = 400
 """A value that is being typed is taken once it has stood this long."""
 
@@ -39,7 +40,7 @@ class OptionsPane(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
-        self.setFixedWidth(WIDTH)
+        self.setFixedWidth(WIDTH_LINES * self.fontMetrics().height())
         self._table = SettingsTable(theme)
         self._none = label(text("No model is loaded."), "dim", wrap=True)
         self._context = Whole(256, 1_048_576, 1024)
@@ -118,7 +119,7 @@ class OptionsPane(QFrame):
             _heading(text("Requested → effective")),
             self._table,
             self._none,
-            _heading(text("Load"), below=True),
+            _heading(text("Load settings"), below=True),
             load,
             self._note,
             self._reload,
@@ -233,7 +234,7 @@ def _form(*lines: tuple[str, QSpinBox | QDoubleSpinBox]) -> QWidget:
         words.setBuddy(field)
         field.setAccessibleName(name)
         field.lineEdit().setAccessibleName(name)
-        field.setFixedWidth(26 * STEP)
+        field.setFixedWidth(7 * field.fontMetrics().height())
         grid.addWidget(words, number, 0)
         grid.addWidget(field, number, 1)
     return made
