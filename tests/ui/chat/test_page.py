@@ -201,6 +201,26 @@ def test_live_figures_are_not_labels_and_are_described_only_at_the_end(page, cli
     assert {one.accessibleName() for one in page.strip.findChildren(Readout)} >= {"first token", "memory", "context"}
 
 
+def test_a_link_far_up_is_asked_about_in_sight(page, client, answered, qtbot):
+    client.say("[x](https://example.org/a)\n\n", *[f"Line {number}\n\n" for number in range(200)])
+    item = answered(page)
+    bar = page.column.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 500)
+    bar.setValue(0)
+    item._view.link_wanted.emit("https://example.org/a")
+    qtbot.waitUntil(lambda: not item._link.visibleRegion().isEmpty())
+
+
+def test_another_conversation_ends_the_editing(page, answered):
+    item = answered(page)
+    item.edit_wanted.emit(item.message)
+    assert page.composer.editing
+    page.new_chat()
+    assert not page.composer.editing
+    answered(page, "Anew")
+    assert len(page.dialogue.path) == 2
+
+
 def test_side_panes_give_way_the_right_one_first(page, qtbot):
     for width, left, right in ((1200, True, True), (840, True, False), (600, False, False)):
         page.resize(width, 640)

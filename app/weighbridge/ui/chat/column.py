@@ -145,9 +145,15 @@ class MessageColumn(QScrollArea):
         made.edit_wanted.connect(self.edit_wanted)
         made.regenerate_wanted.connect(self.regenerate_wanted)
         made.branch_wanted.connect(self.branch_wanted)
+        made.grown.connect(self._reveal)
         made.set_busy(self._is_busy)
         self._items.insert(at, made)
         self._column.insertWidget(at + 1, made)
+
+    def _reveal(self, shown: QWidget) -> None:
+        """Scroll to `shown`, once it has its place."""
+        self._follows = False
+        QTimer.singleShot(0, shown, lambda: self.ensureWidgetVisible(shown))
 
     def _drop(self, item: Item) -> None:
         item.discard()

@@ -33,7 +33,8 @@ from weighbridge.chat.conversation import Conversation
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.parts import action, button, column, label, row
 
-WIDTH = 54 * STEP
+WIDTH_LINES = 15
+"""Width of the list, in heights of the font in use."""
 SEARCH_MS = 200
 _Index = QModelIndex | QPersistentModelIndex
 
@@ -51,7 +52,7 @@ class ConversationList(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
-        self.setFixedWidth(WIDTH)
+        self.setFixedWidth(WIDTH_LINES * self.fontMetrics().height())
         self._model = _Conversations()
         self._search = QLineEdit(clearButtonEnabled=True)
         self._search.setPlaceholderText(text("Search chats"))

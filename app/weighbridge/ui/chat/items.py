@@ -39,6 +39,8 @@ class _Item(QWidget):
     edit_wanted = Signal(object)
     regenerate_wanted = Signal(object)
     branch_wanted = Signal(object, int)
+    grown = Signal(object)
+    """A widget of the item was shown that the reader should see."""
 
     def __init__(self, message: Message) -> None:
         super().__init__()
@@ -98,7 +100,7 @@ class AnswerItem(_Item):
         self._error: ErrorPanel | None = None
         self._line = ElidedLabel()
         self._wait = label("", "dim")
-        self._view.link_wanted.connect(self._link.ask)
+        self._view.link_wanted.connect(self._ask_link)
         self._actions = self._make_actions()
         self._column = column(self._thought, self._view, self._wait, self._link, self._actions, owner=self)
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # as MarkdownView
@@ -154,6 +156,10 @@ class AnswerItem(_Item):
         line = row(*buttons, self._branches, self._line, owner=made, gap=0)
         line.setStretch(len(buttons) + 1, 1)
         return made
+
+    def _ask_link(self, address: str) -> None:
+        self._link.ask(address)
+        self.grown.emit(self._link)
 
     def _settle(self, message: Message) -> None:
         self.message = message

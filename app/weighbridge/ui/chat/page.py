@@ -227,6 +227,8 @@ class ChatPage(Page):
 
     def _show_path(self) -> None:
         path = self._dialogue.path
+        if self._editing is not None and all(one.id != self._editing.id for one in path):
+            self._composer.leave_edit()
         self._column.show_path(path, self._dialogue.branch_of)
         self._middle.setCurrentWidget(self._column if path else self._empty)
         self._show_figures(path[-1] if path else None)
