@@ -114,7 +114,7 @@ class _Camera:
         services.port.open()
         self._until(lambda: services.port.url is not None)
         window.show_page("chat")
-        window.pages["chat"].send("Write a short list of three ships, then a table of two rows.")
+        window.pages["chat"].send("Tell a long story about a ship, then list its crew.")
         self._wait(1_200)
         window.grab().save(str(self._out / "chat_answering.png"))
         self._until(lambda: window.pages["chat"].dialogue.answer is None)
