@@ -118,7 +118,7 @@ class Chunk:
     finish: str | None = None
 
 
-class ContextExceeded(Exception):  # noqa: N818 - the name says it
+class ContextExceeded(Exception):
     """Raised by a session's stream where the prompt is longer than the context. Both in tokens."""
 
     def __init__(self, prompt_tokens: int, context: int) -> None:

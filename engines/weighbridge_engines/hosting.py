@@ -25,7 +25,7 @@ from weighbridge_engines.api import Chunk, ContextExceeded, Engine, Load, Reques
 BODY_LIMIT_BYTES = 64 << 20
 
 
-class HungUp(Exception):  # noqa: N818 - not a fault
+class HungUp(Exception):
     """The reader closed the connection."""
 
 

@@ -55,5 +55,5 @@ class Unreachable(WeighbridgeError):
     """A network place that could not be reached or answered wrongly."""
 
 
-class Cancelled(Exception):  # noqa: N818 - not a fault
+class Cancelled(Exception):
     """The user asked to stop."""

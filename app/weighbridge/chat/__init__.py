@@ -1,1 +1,4 @@
-"""Conversations with a loaded model: the tree of messages, the stream of an answer, its figures, and where they are kept."""
+"""Conversations with a loaded model.
+
+The tree of messages, the stream of an answer, its figures, and where they are kept.
+"""

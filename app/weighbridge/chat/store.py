@@ -146,7 +146,7 @@ class ChatStore:
         with self._database.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO remembered VALUES (?, ?)", (name, json.dumps(value)))
 
-    def remembered(self, name: str) -> Any:  # noqa: ANN401 - a JSON value, checked by whoever asked for it
+    def remembered(self, name: str) -> Any:
         """The value kept under `name`, or None."""
         rows = self._database.rows("SELECT value FROM remembered WHERE name = ?", (name,))
         return json.loads(rows[0][0]) if rows else None

@@ -17,7 +17,7 @@ HEADER_LIMIT_BYTES = 64 << 20
 """No sound header is longer; what claims to be is damaged."""
 
 
-class LimitReached(Exception):  # noqa: N818 - for a brief read this is the end, not a fault
+class LimitReached(Exception):
     """The reading limit was reached, though the file may go on."""
 
 

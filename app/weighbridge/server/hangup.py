@@ -14,7 +14,7 @@ STOPPING = "weighbridge.stopping"
 T = TypeVar("T")
 
 
-class HungUp(Exception):  # noqa: N818 - not a fault
+class HungUp(Exception):
     """The caller is gone, or (`stopping`) the port is being closed and the caller is to be told."""
 
     def __init__(self, *, stopping: bool) -> None:
