@@ -16,7 +16,7 @@ from pathlib import Path
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_file
 from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po, write_po
+from babel.messages.pofile import PoFileParser, write_po
 
 ROOT = Path(__file__).parents[1]
 I18N = ROOT / "resources/weighbridge_resources/i18n"
@@ -31,6 +31,17 @@ MADE_WITH = "weighbridge.base.words"
 
 KEPT_OF_THE_HEAD = ("Language:", "Plural-Forms:", "MIME-Version:", "Content-")
 """The rest of it is dates, which change without a reason, and names to be filled in: the same texts, the same files."""
+
+
+class PlainCatalog(Catalog):
+    """A catalogue whose head is always the same."""
+
+    def __iter__(self) -> Iterator[Message]:
+        head, *messages = super().__iter__()
+        lines = str(head.string).splitlines(keepends=True)
+        head.string = "".join(line for line in lines if line.startswith(KEPT_OF_THE_HEAD))
+        yield head
+        yield from messages
 
 
 def main() -> int:
@@ -63,7 +74,9 @@ def outputs() -> tuple[dict[Path, bytes], Catalog]:
 
 def extract() -> Catalog:
     """The texts in the sources, each with the files that it stands in."""
-    template = Catalog(header_comment="# The texts of Weighbridge, by `python packaging/translate.py`.", fuzzy=False)
+    template = PlainCatalog(
+        header_comment="# The texts of Weighbridge, by `python packaging/translate.py`.", fuzzy=False
+    )
     for path in _modules():
         for _, found, _, context in extract_from_file("python", path, keywords=KEYWORDS):
             template.add(found, locations=[(path.relative_to(ROOT).as_posix(), 0)], context=context)
@@ -72,8 +85,10 @@ def extract() -> Catalog:
 
 def read(path: Path) -> Catalog:
     """A catalogue from its file."""
+    catalogue = PlainCatalog(locale="es")
     with path.open("rb") as file:
-        return read_po(file, locale="es", domain="weighbridge")
+        PoFileParser(catalogue).parse(file)
+    return catalogue
 
 
 def untranslated(catalogue: Catalog) -> list[Message]:
@@ -82,19 +97,16 @@ def untranslated(catalogue: Catalog) -> list[Message]:
 
 
 def as_po(catalogue: Catalog) -> bytes:
-    """The text form, without what changes by itself."""
+    """The text form."""
     out = io.BytesIO()
     write_po(out, catalogue, width=100, include_lineno=False, ignore_obsolete=True)
-    head, _, rest = out.getvalue().decode().partition("\n\n")
-    kept = tuple(f'"{name}' for name in KEPT_OF_THE_HEAD)
-    lines = [line for line in head.splitlines() if not line.startswith('"') or line.startswith(kept)]
-    return ("\n".join(lines) + "\n\n" + rest).encode()
+    return out.getvalue()
 
 
 def as_mo(catalogue: Catalog) -> bytes:
-    """The compiled form of what `as_po` writes."""
+    """The compiled form."""
     out = io.BytesIO()
-    write_mo(out, read_po(io.BytesIO(as_po(catalogue)), locale="es", domain="weighbridge"))
+    write_mo(out, catalogue)
     return out.getvalue()
 
 

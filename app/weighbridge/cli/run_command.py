@@ -29,7 +29,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "prompt", metavar=text("PROMPT"), nargs="?", help=text("default: what stands on standard input")
     )
-    parser.add_argument("--system", default="", help=text("a system prompt"))
+    parser.add_argument("--system", default="", metavar=text("PROMPT"), help=text("a system prompt"))
     parser.add_argument("--max-tokens", type=int, metavar="N", help=text("end the answer after this many tokens"))
     parser.add_argument("--temperature", type=float, metavar="T")
     parser.add_argument("--top-k", type=int, metavar="K")

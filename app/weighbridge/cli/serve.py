@@ -25,7 +25,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
     parser = subparsers.add_parser("serve", help=text("answer other programs on a local port"))
     parser.add_argument("--model", metavar="M", help=text("load this model at once; others load when asked for"))
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=text("default: {port}", port=DEFAULT_PORT))
+    parser.add_argument(
+        "--port", type=int, metavar="N", default=DEFAULT_PORT, help=text("default: {port}", port=DEFAULT_PORT)
+    )
     parser.add_argument("--json", action="store_true", help=text("print one line of JSON once ready"))
     add_load_options(parser)
     parser.set_defaults(run=run)

@@ -9,8 +9,9 @@ from weighbridge.base.words import use_language
 
 _LOCALES = {
     "en": QLocale(QLocale.Language.English, QLocale.Country.UnitedStates),
-    "es": QLocale(QLocale.Language.Spanish, QLocale.Country.Spain),
+    "es": QLocale(QLocale.Language.Spanish, QLocale.Country.Argentina),
 }
+"""Countries whose figures are those of `base.units.number`: Spain's have no point in 4.096, Mexico's a comma."""
 
 
 class Speech:

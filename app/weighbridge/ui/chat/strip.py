@@ -167,9 +167,11 @@ class LiveStrip(QFrame):
         self.setProperty("role", "panel")
         self.speed = Speed(theme)
         self.first = Readout(theme, text("first token"), "00.00 s")
-        self.prompt = Readout(theme, text("prompt"), "00,000 of 00,000")
+        self.prompt = Readout(
+            theme, text("prompt"), text("{done} of {total}", done=number(88_888), total=number(88_888))
+        )
         self.memory = Readout(theme, text("memory"), "000.0 MiB")
-        self.context = Readout(theme, text("context"), "00,000 of 00,000 · 00,000 left")
+        self.context = Readout(theme, text("context"), context_in_words(88_888, 188_888))
         line = row(self.speed, self.first, self.prompt, self.memory, self.context, owner=self, gap=5)
         line.setContentsMargins(4 * STEP, 2 * STEP, 4 * STEP, 2 * STEP)
 
