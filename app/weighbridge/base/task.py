@@ -14,10 +14,7 @@ from weighbridge.base.errors import Cancelled
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a task is: `done` of `total` (bytes or pieces.
-
-    Total None where unknown) and a short untranslated `note`.
-    """
+    """How far a task is: `done` of `total` bytes or pieces (None where unknown), and a short untranslated `note`."""
 
     done: int = 0
     total: int | None = None
