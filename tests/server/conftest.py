@@ -12,6 +12,21 @@ from weighbridge.server.serving import Port
 ORIGIN = "http://localhost:5173"
 
 
+class InFlight:
+    """The application, and how many of its requests are under way: a row is written after the caller has its answer."""
+
+    def __init__(self, app):
+        self.app = app
+        self.count = 0
+
+    async def __call__(self, scope, receive, send):
+        self.count += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.count -= 1
+
+
 @dataclass
 class House:
     """A port in front of a stand-in engine, with two models on the shelf."""
@@ -20,6 +35,7 @@ class House:
     shelf: Shelf
     engines: Engines
     records: RequestRecords
+    app: InFlight
     port: Port
 
     def send(self, raw):
@@ -39,9 +55,10 @@ def served():
     """The parts that are dear to start: one port and one stand-in for all tests of a file."""
     shelf, engines, records = Shelf(()), Engines(), RequestRecords(1000)
     with StandIn() as engine:
-        port = Port(gateway(shelf, engines, records, origins=(ORIGIN,)))
+        app = InFlight(gateway(shelf, engines, records, origins=(ORIGIN,)))
+        port = Port(app)
         port.start(0)
-        yield House(engine, shelf, engines, records, port)
+        yield House(engine, shelf, engines, records, app, port)
         port.stop()
 
 
@@ -53,6 +70,7 @@ def house(served):
     served.records.__init__(1000)
     yield served
     until = time.monotonic() + 5
-    while served.engines.out and time.monotonic() < until:
+    while (served.engines.out or served.app.count) and time.monotonic() < until:
         time.sleep(0.005)
     assert served.engines.out == 0, "a lease was not given back"
+    assert served.app.count == 0, "a request is still under way"
