@@ -1,3 +1,4 @@
+import contextlib
 import json
 import threading
 import time
@@ -286,10 +287,11 @@ def test_a_hang_up_ends_the_work(house, streamed, stage, how):
     gone = []
 
     def script(line):
-        if stage != "before the head":
-            line.head()
-        if stage == "in mid-answer":
-            line.chunk(chunk(model="tiny", content="A") if streamed else b'{"choices":')
+        with contextlib.suppress(OSError):  # gone already before the first byte of the answer
+            if stage != "before the head":
+                line.head()
+            if stage == "in mid-answer":
+                line.chunk(chunk(model="tiny", content="A") if streamed else b'{"choices":')
         gone.append(line.wait_for_hang_up())
 
     house.engine.use(script)
