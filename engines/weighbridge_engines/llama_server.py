@@ -153,6 +153,7 @@ def report(line: str) -> Mapping[str, int | float | str | bool]:
 
 
 _CAUSES = (
+    (re.compile(r"(?P<library>lib[\w.+-]+): cannot open shared object file"), "engine.missing_library"),
     (re.compile(r"unknown model architecture: '(?P<architecture>[^']*)'"), "engine.unknown_architecture"),
     (re.compile(r"data is not within the file bounds|corrupted or incomplete"), "engine.bad_model_file"),
     (re.compile(r"invalid magic|bad magic|failed to read magic|invalid GGUF"), "engine.bad_model_file"),

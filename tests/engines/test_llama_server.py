@@ -61,6 +61,10 @@ def test_report(line, told):
             "engine.out_of_memory",
         ),
         ("terminate called after throwing an instance of 'std::bad_alloc'", "engine.out_of_memory"),
+        (
+            "ImportError: libgomp.so.1: cannot open shared object file: No such file or directory",
+            "engine.missing_library",
+        ),
         ("srv start: couldn't bind HTTP server socket, hostname: 127.0.0.1, port: 1", "engine.port_taken"),
     ],
 )

@@ -45,6 +45,7 @@ def test_pip_s_environment(environment):
     assert told(environment) == {
         "UV_DEFAULT_INDEX": "https://a/simple",
         "UV_INDEX": "https://b/simple https://c/simple",
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
         "UV_FIND_LINKS": "/x,/y",
         "UV_INSECURE_HOST": "a",
         "SSL_CERT_FILE": "/ca.pem",

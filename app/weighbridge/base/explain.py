@@ -140,6 +140,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("{engine} was ended by the system ({signal}), most often because memory ran out."),
         mark("Choose a smaller context length, a smaller quantisation, or close other programs."),
     ),
+    "engine.missing_library": (
+        mark("{engine} needs the system library {library}, which is not installed."),
+        mark("Install the package that holds it (on Debian, libgomp1 holds libgomp.so.1), then load the model again."),
+    ),
     "engine.no_model_file": (
         mark("The model file is not there any more."),
         mark("Scan the library again."),

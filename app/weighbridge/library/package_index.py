@@ -43,6 +43,8 @@ def index_settings(environment: Mapping[str, str]) -> IndexSettings:
     for option, (name, separator) in _LISTS.items():
         if option in pip:
             told.setdefault(name, separator.join(pip[option].split()))
+    if "extra-index-url" in pip:
+        told.setdefault("UV_INDEX_STRATEGY", "unsafe-best-match")  # pip looks at all its indexes, uv at the first alone
     no_index = pip.get("no-index", "").strip().lower() in _TRUE
     return IndexSettings(told, ("--no-index",) if no_index else ())
 
