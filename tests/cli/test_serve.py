@@ -69,3 +69,15 @@ def test_an_unknown_model_is_an_error_before_the_port_opens(models):
     with start("--model", "nope") as process:
         assert process.wait(10) == 1
         assert "parrot" in process.stderr.read()
+
+
+def test_a_second_one_says_where_the_first_is(models):
+    port = free_port()
+    with start("--port", str(port), "--json") as first:
+        url = json.loads(first.stdout.readline())["url"]
+        with start("--port", str(free_port()), "--json") as second:
+            error = json.loads(second.stdout.read())["error"]
+            assert second.wait(10) == 1
+        assert (error["code"], error["pid"], error["url"]) == ("owner.other_with_port", first.pid, url)
+        first.terminate()
+        assert first.wait(10) == 0

@@ -368,6 +368,22 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("Looking for NVIDIA cards failed ({reason})."),
         mark("The rest of the machine is shown; look again later."),
     ),
+    "owner.other": (
+        mark("Another Weighbridge works with this data folder."),
+        mark("End it first, or set WEIGHBRIDGE_HOME to another folder."),
+    ),
+    "owner.other_with_port": (
+        mark("Another Weighbridge (process {pid}) works with this data folder; its port is open at {url}."),
+        mark("Use that port, or end that process first."),
+    ),
+    "owner.other_without_port": (
+        mark("Another Weighbridge (process {pid}) works with this data folder; its port is closed."),
+        mark("Open its port on the page Server, or end that process first."),
+    ),
+    "owner.unwritable": (
+        mark("{path} could not be opened ({reason})."),
+        mark("Check the free space and who may write there."),
+    ),
     "port.bad": (
         mark("There is no port {port}."),
         mark("Choose a number from 1 to 65535, or 0 for any free port."),

@@ -7,13 +7,18 @@ import json
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from weighbridge.base.errors import BadFile
+from weighbridge.base.paths import default_paths
 from weighbridge.base.words import text
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from weighbridge.base.locks import OwnerLock
     from weighbridge.running.state import Running
 
 DEFAULT_PORT = 2412
@@ -34,7 +39,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until SIGTERM or Ctrl-C, then end every engine. A taken port is an error."""
+    """Serve until SIGTERM or Ctrl-C, then end every engine. A taken port is an error, and so is another owner."""
     from weighbridge.cli.loading import library_for, load_for, owner_of_engines
     from weighbridge.server.gateway import gateway
     from weighbridge.server.requests import RequestRecords
@@ -43,9 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
     stop = _stop_signals()
     library = library_for(arguments.model)
     model = library.resolve(arguments.model) if arguments.model else None
-    with owner_of_engines(arguments.engines) as supervisor:
+    with _ownership() as lock, owner_of_engines(arguments.engines) as supervisor:
         port = Port(gateway(library, supervisor, RequestRecords()))
         url = port.start(arguments.port)
+        lock.tell("serve", url)
         try:
             if model is not None and not _loaded(supervisor.load(model, load_for(arguments, model, supervisor)), stop):
                 return 0
@@ -54,6 +60,20 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             port.stop()
     return 0
+
+
+@contextmanager
+def _ownership() -> Iterator[OwnerLock]:
+    """The data folder is ours until the end; where it cannot be written to, there is nothing to own."""
+    from weighbridge.base.locks import OwnerLock
+
+    lock = OwnerLock(default_paths().data)
+    with suppress(BadFile):
+        lock.take("serve")
+    try:
+        yield lock
+    finally:
+        lock.release()
 
 
 def _stop_signals() -> threading.Event:

@@ -1,0 +1,109 @@
+"""One owner per data folder.
+
+The owner holds a lock of the operating system on a file in the folder; its end, however it comes about, lets go of the
+lock, so that a lock is never stale. What the owner says of itself (`Owner`) stands beside it in a second file, for on
+Windows a locked file cannot be read; it counts only while the lock is held.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+from weighbridge.base.errors import BadFile, Refused
+
+_LOCK, _OWNER = "in-use.lock", "in-use.json"
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who owns a data folder.
+
+    Its process, whether it is a "window" or "serve", and its port's address if that is open.
+    """
+
+    pid: int
+    kind: str
+    url: str | None = None
+
+
+class OwnerLock:
+    """The ownership of one data folder, from `take` to `release`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file: IO[bytes] | None = None
+
+    def take(self, kind: str) -> None:
+        """Become the owner.
+
+        Raises Refused("owner.other_with_port", pid=, url=), ("owner.other_without_port", pid=) or ("owner.other") where
+        another process is, and BadFile("owner.unwritable", path=, reason=) where the folder cannot be written to.
+        """
+        path = self._folder / _LOCK
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            file = path.open("ab")
+        except OSError as error:
+            raise BadFile("owner.unwritable", path=str(path), reason=error.strerror) from error
+        if not _lock(file):
+            file.close()
+            raise _refusal(self.owner())
+        self._file = file
+        self.tell(kind, None)
+
+    def tell(self, kind: str, url: str | None) -> None:
+        """Say what we are and where our port is. A full disk is no reason to fail: others then know less."""
+        told = self._folder / f"{_OWNER}.new"
+        with contextlib.suppress(OSError):
+            told.write_text(json.dumps(asdict(Owner(os.getpid(), kind, url))), encoding="utf-8")
+            told.replace(self._folder / _OWNER)
+
+    def owner(self) -> Owner | None:
+        """What the present owner says of itself; None where that cannot be read."""
+        try:
+            values = json.loads((self._folder / _OWNER).read_text(encoding="utf-8"))
+            return Owner(int(values["pid"]), str(values["kind"]), values["url"] and str(values["url"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def release(self) -> None:
+        """Let go. Without effect where we are not the owner."""
+        if self._file is not None:
+            (self._folder / _OWNER).unlink(missing_ok=True)
+            self._file.close()
+            self._file = None
+
+
+def _refusal(owner: Owner | None) -> Refused:
+    if owner is None:
+        return Refused("owner.other")
+    if owner.url is None:
+        return Refused("owner.other_without_port", pid=owner.pid)
+    return Refused("owner.other_with_port", pid=owner.pid, url=owner.url)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> bool:
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

@@ -1,0 +1,81 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from weighbridge.base.errors import BadFile, Refused
+from weighbridge.base.locks import Owner, OwnerLock
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from weighbridge.base.locks import OwnerLock
+lock = OwnerLock(Path(sys.argv[1]))
+lock.take("serve")
+lock.tell("serve", "http://127.0.0.1:2412")
+print("held", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another process that owns the folder."""
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def test_the_owner_says_what_it_is(tmp_path):
+    lock = OwnerLock(tmp_path / "new" / "folder")
+    lock.take("window")
+    assert lock.owner() == Owner(os.getpid(), "window")
+    lock.tell("window", "http://127.0.0.1:2413")
+    assert lock.owner() == Owner(os.getpid(), "window", "http://127.0.0.1:2413")
+    lock.release()
+    lock.release()
+    assert lock.owner() is None
+
+
+def test_a_second_owner_hears_of_the_first(tmp_path, other):
+    with pytest.raises(Refused) as refused:
+        OwnerLock(tmp_path).take("window")
+    assert refused.value.code == "owner.other_with_port"
+    assert refused.value.values == {"pid": other.pid, "url": "http://127.0.0.1:2412"}
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_the_end_of_the_owner_lets_go_of_the_folder(tmp_path, other, end):
+    other.send_signal(end)
+    other.wait()
+    lock = OwnerLock(tmp_path)
+    assert lock.owner() == Owner(other.pid, "serve", "http://127.0.0.1:2412")
+    lock.take("window")
+    assert lock.owner() == Owner(os.getpid(), "window")
+    lock.release()
+
+
+@pytest.mark.parametrize("told", ["", "[]", "{", '{"pid": "x"}', '{"pid": 1, "kind": "serve"}'])
+def test_a_damaged_note_does_not_hide_that_there_is_an_owner(tmp_path, other, told):
+    (tmp_path / "in-use.json").write_text(told)
+    with pytest.raises(Refused) as refused:
+        OwnerLock(tmp_path).take("window")
+    assert refused.value.code == "owner.other"
+
+
+def test_an_owner_without_a_port(tmp_path, other):
+    (tmp_path / "in-use.json").write_text(json.dumps({"pid": 7, "kind": "window", "url": None}))
+    with pytest.raises(Refused) as refused:
+        OwnerLock(tmp_path).take("serve")
+    assert (refused.value.code, refused.value.values) == ("owner.other_without_port", {"pid": 7})
+
+
+def test_a_folder_that_cannot_be(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadFile) as bad:
+        OwnerLock(tmp_path / "file" / "data").take("serve")
+    assert bad.value.code == "owner.unwritable"
