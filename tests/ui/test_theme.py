@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from weighbridge.base.settings import SettingsStore
 from weighbridge.ui.theme import Theme
@@ -55,3 +56,36 @@ def test_a_choice_is_taken_and_remembered(qapp, tmp_path):
         assert theme.tokens == tokens
         assert qapp.palette().color(QPalette.ColorRole.Window) == QColor(tokens.window)
     assert SettingsStore(tmp_path / "settings.toml").value.theme == "light"
+
+
+def test_a_part_in_sight_changes_at_once_and_another_once_it_is_seen(qtbot, qapp, tmp_path):
+    theme = Theme(qapp, SettingsStore(tmp_path / "settings.toml"))
+    theme.choose("light")
+    shown, hidden = QWidget(), QWidget()
+    for part in (shown, hidden):
+        qtbot.addWidget(part)
+    shown.show()
+    theme.dress(shown, hidden)
+    theme.choose("dark")
+    assert shown.styleSheet() == theme.sheets.pages
+    assert hidden.styleSheet() != theme.sheets.pages
+    hidden.show()
+    assert hidden.styleSheet() == theme.sheets.pages
+
+
+def test_a_message_out_of_sight_changes_once_it_is_scrolled_to(qtbot, qapp, tmp_path):
+    theme = Theme(qapp, SettingsStore(tmp_path / "settings.toml"))
+    theme.choose("light")
+    area, inner, far = QScrollArea(), QWidget(), QWidget()
+    qtbot.addWidget(area)
+    inner.setFixedSize(100, 2000)
+    far.setParent(inner)
+    far.setGeometry(0, 1900, 100, 100)
+    area.setWidget(inner)
+    area.resize(120, 200)
+    area.show()
+    theme.dress(far, as_message=True)
+    theme.choose("dark")
+    assert far.styleSheet() != theme.sheets.messages
+    area.verticalScrollBar().setValue(2000)
+    qtbot.waitUntil(lambda: far.styleSheet() == theme.sheets.messages)

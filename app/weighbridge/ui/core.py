@@ -38,13 +38,14 @@ def build_core(paths: Paths, settings: Settings, engines: Callable[[], Mapping[s
     from weighbridge.chat.store import ChatStore
     from weighbridge.library.index import Library
     from weighbridge.running.defaults import machine_defaults
+    from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
 
     database = Database(paths.database)
     store = ChatStore(database)
     store.recover()
     library = Library(folders(paths, settings))
-    supervisor = Supervisor(engines(), machine_defaults(settings.context))
+    supervisor = Supervisor(engines(), machine_defaults(settings.context), machine_scales())
     return Core(database, store, library, supervisor)
 
 

@@ -1,27 +1,27 @@
 """The thin style sheet: what a palette cannot say (radius, lines, padding), by object name and property.
 
-Pages set the property `role`: on QLabel "title", "heading", "dim", "figure" or "bad"; on QPushButton "primary",
-"quiet", "address" or "page"; on QFrame "panel".
+There are two: one for pages and bars, and its first part alone for messages, whose widgets are many: what a widget
+costs when it is made, and when the scheme changes, grows with the rules.
+
+Widgets set the property `role`: on QLabel "title", "heading", "dim", "figure" or "bad"; on QPushButton "primary",
+"quiet", "address" or "page"; on QFrame "panel"; on a text "plain" or "bubble".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from string import Template
 
 from weighbridge.ui.tokens import Tokens
 
-_SHEET = Template("""
+_COMMON = """
 QToolTip { color: $text; background: $panel; border: 1px solid $line; padding: 4px 8px; }
 QFrame[role="panel"] { background: $panel; border: 1px solid $line; border-radius: 8px; }
-QFrame#palette { border-color: $others; }
-QFrame#topBar { background: $panel; border: none; border-bottom: 1px solid $line; }
-QFrame#sidebar { background: $panel; border: none; border-right: 1px solid $line; }
 QLabel { background: transparent; }
-QLabel[role="title"] { font-size: large; font-weight: 600; }
 QLabel[role="heading"] { font-weight: 600; }
-QLabel[role="dim"] { color: $dim; }
 QLabel[role="figure"] { font-weight: 600; }
+QLabel[role="dim"] { color: $dim; }
 QLabel[role="bad"] { color: $no; font-weight: 600; }
 
 QPushButton { background: $panel; color: $text; border: 1px solid $line; border-radius: 6px; padding: 6px 12px;
@@ -29,13 +29,43 @@ QPushButton { background: $panel; color: $text; border: 1px solid $line; border-
 QPushButton:hover { background: $accent_surface; }
 QPushButton:focus { border-color: $accent; }
 QPushButton:disabled { color: $dim; background: $window; }
+QPushButton[role="quiet"] { background: transparent; border-color: transparent; padding: 4px 8px; }
+QPushButton[role="quiet"]:hover { background: $accent_surface; }
+QPushButton[role="quiet"]:focus { border-color: $accent; }
+
+QPlainTextEdit, QTextEdit { background: $panel; color: $text; border: 1px solid $line; border-radius: 6px;
+  padding: 5px 8px; selection-background-color: $accent; selection-color: $on_accent; }
+QPlainTextEdit:focus, QTextEdit:focus { border-color: $accent; }
+*[role="plain"] { background: transparent; border: none; padding: 0; }
+QTextEdit[role="bubble"] { background: $accent_surface; border: none; border-radius: 8px; padding: 8px 12px; }
+
+QScrollBar { background: transparent; border: none; margin: 0; }
+QScrollBar:vertical { width: 10px; }
+QScrollBar:horizontal { height: 10px; }
+QScrollBar::handle { background: $others; border-radius: 3px; margin: 2px; }
+QScrollBar::handle:vertical { min-height: 28px; }
+QScrollBar::handle:horizontal { min-width: 28px; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
+
+QMenu { background: $panel; border: 1px solid $line; padding: 4px; }
+QMenu::item { padding: 6px 24px 6px 12px; border-radius: 4px; }
+QMenu::item:selected { background: $accent_surface; color: $text; }
+QMenu::item:disabled { color: $dim; }
+QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
+"""
+
+_PAGES = """
+QFrame#palette { border-color: $others; }
+QFrame#topBar { background: $panel; border: none; border-bottom: 1px solid $line; }
+QFrame#sidebar { background: $panel; border: none; border-right: 1px solid $line; }
+QLabel[role="title"] { font-size: large; font-weight: 600; }
+
 QPushButton[role="primary"] { background: $accent; color: $on_accent; border-color: $accent; font-weight: 600; }
 QPushButton[role="primary"]:hover { background: $accent_pressed; border-color: $accent_pressed; }
 QPushButton[role="primary"]:focus { border: 2px solid $text; padding: 5px 11px; }
 QPushButton[role="primary"]:disabled { background: $unknown_surface; color: $dim; border-color: $line; }
-QPushButton[role="quiet"] { background: transparent; border-color: transparent; padding: 4px 8px; }
-QPushButton[role="quiet"]:hover { background: $accent_surface; }
-QPushButton[role="quiet"]:focus { border-color: $accent; }
 QPushButton[role="address"] { background: transparent; border: 1px solid transparent; padding: 2px 0;
   font-weight: 600; text-align: left; }
 QPushButton[role="address"]:hover { color: $accent; }
@@ -47,11 +77,10 @@ QPushButton[role="page"]:hover { color: $text; }
 QPushButton[role="page"]:focus { border-color: $accent; }
 QPushButton[role="page"]:checked { background: $accent_surface; color: $accent; font-weight: 600; }
 
-QLineEdit, QAbstractSpinBox, QComboBox, QPlainTextEdit, QTextEdit { background: $panel; color: $text;
+QLineEdit, QAbstractSpinBox, QComboBox { background: $panel; color: $text;
   border: 1px solid $line; border-radius: 6px; padding: 5px 8px; selection-background-color: $accent;
   selection-color: $on_accent; }
-QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus
-  { border-color: $accent; }
+QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus { border-color: $accent; }
 QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: $dim; background: $window; }
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit { border: none; padding: 0; background: transparent; }
 QComboBox { padding-right: $room; }
@@ -83,31 +112,24 @@ QListView { background: $panel; border: none; outline: none; }
 QListView::item { padding: 8px 10px; border-radius: 6px; }
 QListView::item:selected { background: $accent_surface; color: $text; }
 
-QMenu { background: $panel; border: 1px solid $line; padding: 4px; }
-QMenu::item { padding: 6px 24px 6px 12px; border-radius: 4px; }
-QMenu::item:selected { background: $accent_surface; color: $text; }
-QMenu::item:disabled { color: $dim; }
-QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
-
 QProgressBar { background: $track; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }
 QProgressBar::chunk { background: $accent; border-radius: 3px; }
-QScrollBar { background: transparent; border: none; margin: 0; }
-QScrollBar:vertical { width: 10px; }
-QScrollBar:horizontal { height: 10px; }
-QScrollBar::handle { background: $others; border-radius: 3px; margin: 2px; }
-QScrollBar::handle:vertical { min-height: 28px; }
-QScrollBar::handle:horizontal { min-width: 28px; }
-QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
-QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QScrollArea { background: transparent; border: none; }
 QScrollArea > QWidget > QWidget#scrolled { background: transparent; }
-QAbstractScrollArea::corner { background: transparent; border: none; }
 QSplitter::handle { background: transparent; }
-""")
+"""
 
 
-def style_sheet(tokens: Tokens, glyphs: Mapping[str, str], em: int) -> str:
-    """The sheet in the colours of `tokens`; `glyphs` are the files of its images, `em` is the height of the font."""
+@dataclass(frozen=True)
+class Sheets:
+    """The style sheets of one scheme."""
+
+    pages: str
+    messages: str
+
+
+def style_sheets(tokens: Tokens, glyphs: Mapping[str, str], em: int) -> Sheets:
+    """The sheets in the colours of `tokens`; `glyphs` are the files of their images, `em` is the height of the font."""
     sizes = {
         "small": round(em * 0.7),
         "glyph": round(em * 1.05),
@@ -115,4 +137,6 @@ def style_sheet(tokens: Tokens, glyphs: Mapping[str, str], em: int) -> str:
         "room": round(em * 1.35),
         "icon": round(em * 1.3),
     }
-    return _SHEET.substitute(vars(tokens), **glyphs, **{name: f"{size}px" for name, size in sizes.items()})
+    values = {**vars(tokens), **glyphs, **{name: f"{size}px" for name, size in sizes.items()}}
+    common = Template(_COMMON).substitute(values)
+    return Sheets(pages=common + Template(_PAGES).substitute(values), messages=common)

@@ -1,21 +1,21 @@
 """Colours and style: the tokens of each scheme, the palette and the thin style sheet made of them.
 
 Widgets take colours from `Theme.tokens` when they paint, or carry an object name or a property that the style sheet
-knows. No page holds a literal colour. Fusion is the style everywhere, so that the window looks the same on each
-system.
+of the part they stand in knows: `dress` puts it on. No page holds a literal colour. Fusion is the style everywhere, so
+that the window looks the same on each system.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from weighbridge.base.settings import SettingsStore
 from weighbridge.ui.glyph_files import GlyphFiles
-from weighbridge.ui.style_sheet import style_sheet
+from weighbridge.ui.style_sheet import Sheets, style_sheets
 from weighbridge.ui.tokens import DARK, LIGHT, Tokens
 
 STEP = 4
@@ -74,15 +74,30 @@ class Theme(QObject):
         self._settings = settings
         self._system_is_dark = _is_dark(app)
         self._tokens = LIGHT
+        self._sheets = Sheets("", "")
         self._glyphs = GlyphFiles()
         app.setStyle("Fusion")
         app.styleHints().colorSchemeChanged.connect(self._system_changed)
         self._apply()
 
+    def dress(self, *parts: QWidget, as_message: bool = False) -> None:
+        """Put the style sheet on `parts` and all that is in them, now and at each change of the scheme.
+
+        Parts do not contain each other. The sheet is on parts, not on the application: a part out of sight changes
+        only once it comes into sight. With 40 messages drawn, a change took 740 ms otherwise.
+        """
+        for part in parts:
+            _Dress(part, self, as_message)
+
     @property
     def tokens(self) -> Tokens:
         """The colours in use."""
         return self._tokens
+
+    @property
+    def sheets(self) -> Sheets:
+        """The style sheets in these colours."""
+        return self._sheets
 
     @property
     def choice(self) -> str:
@@ -103,10 +118,39 @@ class Theme(QObject):
         dark = self._system_is_dark if self.choice == "system" else self.choice == "dark"
         self._tokens = DARK if dark else LIGHT
         self._app.setPalette(palette(self._tokens))
-        self._app.setStyleSheet(
-            style_sheet(self._tokens, self._glyphs.addresses(self._tokens), QFontMetrics(self._app.font()).height())
-        )
+        glyphs, em = self._glyphs.addresses(self._tokens), QFontMetrics(self._app.font()).height()
+        self._sheets = style_sheets(self._tokens, glyphs, em)
         self.changed.emit()
+
+
+class _Dress(QObject):
+    """The sheet that one part wears. It watches the part only while the part's sheet is of before."""
+
+    def __init__(self, part: QWidget, theme: Theme, as_message: bool) -> None:
+        super().__init__(part)
+        self._part = part
+        self._theme = theme
+        self._as_message = as_message
+        theme.changed.connect(self._changed)
+        self._put_on()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show:
+            self._put_on()
+        elif event.type() == QEvent.Type.Paint:  # not while it paints
+            QTimer.singleShot(0, self, self._put_on)
+        return super().eventFilter(watched, event)
+
+    def _changed(self) -> None:
+        if self._part.visibleRegion().isEmpty():
+            self._part.installEventFilter(self)
+        else:
+            self._put_on()
+
+    def _put_on(self) -> None:
+        self._part.removeEventFilter(self)
+        sheets = self._theme.sheets
+        self._part.setStyleSheet(sheets.messages if self._as_message else sheets.pages)
 
 
 def _is_dark(app: QApplication) -> bool:

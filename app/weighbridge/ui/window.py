@@ -54,6 +54,7 @@ class Window(QMainWindow):
         self._stack.setMinimumSize(1, 1)  # a page that collapses its panes does so by the width it is given
         self._lay_out()
         self._palette = Palette(theme, self)
+        theme.dress(self._topbar, self._sidebar, self._errors, self._palette)
         self._connect()
         self._add_shortcuts()
         self._tint()

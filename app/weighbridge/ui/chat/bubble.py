@@ -8,15 +8,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from weighbridge.base.words import text
-from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.theme import STEP
 
 
 class Bubble(QTextEdit):
     """Plain text that fits its own size to its words; `fit` says how wide it may become."""
 
-    def __init__(self, words: str, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, words: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self.setProperty("role", "bubble")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
@@ -29,8 +29,6 @@ class Bubble(QTextEdit):
         self.setAccessibleName(text("You wrote"))
         self.document().setDocumentMargin(0)
         self.setPlainText(words)
-        theme.changed.connect(self._tint)
-        self._tint()
 
     def fit(self, widest: int) -> None:
         """Take the width the words need, at most `widest`, and the height that follows."""
@@ -39,8 +37,3 @@ class Bubble(QTextEdit):
         wide = min(math.ceil(document.idealWidth()) + 1, widest - 6 * STEP)
         document.setTextWidth(wide)
         self.setFixedSize(wide + 6 * STEP, math.ceil(document.size().height()) + 4 * STEP)
-
-    def _tint(self) -> None:
-        surface = self._theme.tokens.accent_surface
-        padding = f"padding: {2 * STEP}px {3 * STEP}px"
-        self.setStyleSheet(f"QTextEdit {{ background: {surface}; border: none; border-radius: 8px; {padding}; }}")

@@ -64,6 +64,7 @@ class MessageColumn(QScrollArea):
         self._column.addStretch(1)
         self.setWidget(inner)
         bar = self.verticalScrollBar()
+        drawing.theme.dress(bar, self._more)
         bar.rangeChanged.connect(self._range_changed)
         bar.valueChanged.connect(self._scrolled)
         # Scrolled once the new text is drawn: only pixels that are up to date can be moved, else all is drawn again.
@@ -141,7 +142,8 @@ class MessageColumn(QScrollArea):
         return same
 
     def _add(self, message: Message, at: int) -> None:
-        made = (QuestionItem if message.role is Role.USER else AnswerItem)(message, self._drawing)
+        made = QuestionItem(message) if message.role is Role.USER else AnswerItem(message, self._drawing)
+        self._drawing.theme.dress(made, as_message=True)
         made.edit_wanted.connect(self.edit_wanted)
         made.regenerate_wanted.connect(self.regenerate_wanted)
         made.branch_wanted.connect(self.branch_wanted)

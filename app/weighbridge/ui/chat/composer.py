@@ -117,7 +117,7 @@ class _Edit(QPlainTextEdit):
     def __init__(self) -> None:
         super().__init__()
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setStyleSheet("QPlainTextEdit { background: transparent; border: none; padding: 0; }")
+        self.setProperty("role", "plain")
         self.setTabChangesFocus(True)
         self.setAccessibleName(text("Message"))
         self.document().documentLayout().documentSizeChanged.connect(lambda _size: self._fit())

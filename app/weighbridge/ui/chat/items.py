@@ -75,9 +75,9 @@ class _Item(QWidget):
 class QuestionItem(_Item):
     """What the user wrote, as it was written."""
 
-    def __init__(self, message: Message, drawing: Drawing) -> None:
+    def __init__(self, message: Message) -> None:
         super().__init__(message)
-        self._bubble = Bubble(message.text, drawing.theme)
+        self._bubble = Bubble(message.text)
         line = row(None, self._bubble)
         foot = row(None, self._branches, gap=0)
         column(line, foot, owner=self, gap=1)

@@ -167,13 +167,17 @@ class ChatPage(Page):
         self._middle.addWidget(self._column)
         self._chats_button = button(text("Chats"), self._toggle_list)
         self._options_button = button(text("Options"), self._toggle_options)
-        head = row(self._switcher, self._note, None, self._chats_button, self._options_button, gap=2)
+        head = QWidget()
+        row(self._switcher, self._note, None, self._chats_button, self._options_button, owner=head, gap=2)
         middle = QWidget()
         whole = column(head, self._middle, self._error, self._loading, self._strip, self._composer, owner=middle, gap=2)
         whole.setStretch(1, 1)
         panes = Panes(self._list, middle, self._options)
         panes.arranged.connect(lambda: self._chats_button.setVisible(self._list.isHidden()))
         column(panes, owner=self, margin=4)
+        # Part by part: the messages dress themselves.
+        below = (self._error, self._loading, self._strip, self._composer)
+        self._services.theme.dress(head, self._list, self._empty, *below, self._options)
         return panes
 
     def _connect(self) -> None:

@@ -101,7 +101,7 @@ class _CodeText(QPlainTextEdit):
         super().__init__()
         self._follows = follows
         self._moving = False
-        self.setStyleSheet("QPlainTextEdit { background: transparent; border: none; padding: 0; }")
+        self.setProperty("role", "plain")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)

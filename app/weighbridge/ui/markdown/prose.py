@@ -31,7 +31,7 @@ class ProseView(QTextBrowser):
         self._closed_end: int | None = None
         self._closed_is_empty = True
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setStyleSheet("QTextBrowser { background: transparent; border: none; padding: 0; }")
+        self.setProperty("role", "plain")
         for widget in (self, self.viewport()):
             widget.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self.setOpenLinks(False)

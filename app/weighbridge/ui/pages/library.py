@@ -50,6 +50,7 @@ class LibraryPage(Page):
         self._looked = label("", "dim", wrap=True)
         self._body = QStackedWidget()
         self._lay_out()
+        services.theme.dress(self)
         self._add_actions()
         self._connect()
         self._tint()

@@ -41,6 +41,7 @@ class MachinePage(Page):
         self._said: list[str] = []
         self._findings_panel = panel(label(text("Findings"), "heading"), self._findings, margin=4)
         self._lay_out()
+        services.theme.dress(self)
         action(self, text("Copy the machine as text"), self.copy_report, "Ctrl+Shift+M")
         self._watch.changed.connect(self._show)
         services.theme.changed.connect(self._tint)

@@ -63,6 +63,7 @@ class ServerPage(Page):
         self._which = self._make_which()
         self._example = self._make_example()
         self._lay_out()
+        services.theme.dress(self)
         self._add_actions()
         self._port.changed.connect(self._show_port)
         self._port.request_added.connect(self._show_requests)
