@@ -16,14 +16,14 @@ import re
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
+from tests.benchmarks.event_loop import run_until
 
 from weighbridge.base.paths import default_paths
 from weighbridge.chat.events import Delta, Done, Event, Finish, Timings
@@ -148,7 +148,7 @@ def main() -> None:
         program = Program(app, default_paths(), lambda: {"echo": echo.ENGINE})
         program.open()
         try:
-            _until(lambda: program.services is not None and bool(program.services.library.models))
+            run_until(lambda: program.services is not None and bool(program.services.library.models))
             for number, case in enumerate(found):
                 measure(program, f"case {number}", case, None if chosen.engine else Feed(case))
         finally:
@@ -166,10 +166,10 @@ def measure(program: Program, model_id: str, case: Case, feed: Feed | None) -> N
     page._options.show_options(Options(context=CONTEXT))
     program.bus.chat_wanted.emit(model_id)
     page.send(f"Show {case.name}.")
-    _until(lambda: page.dialogue.phase == "writing")
+    run_until(lambda: page.dialogue.phase == "writing")
     beat = Beat()
     cpu_s, wall_s = time.thread_time(), time.perf_counter()
-    _until(lambda: page.dialogue.answer is None)
+    run_until(lambda: page.dialogue.answer is None)
     cpu_s, wall_s = time.thread_time() - cpu_s, time.perf_counter() - wall_s
     beat.stop()
     late = sorted(beat.late_ms)
@@ -187,18 +187,6 @@ def _write_models(folder: Path, found: list[Case], engine: bool) -> None:
     for number, case in enumerate(found):
         script = case.script if engine else {}
         (folder / f"case {number}.echo").write_text(json.dumps(script), encoding="utf-8")
-
-
-def _until(true: Callable[[], bool], seconds: float = 300.0) -> None:
-    """Run the event loop until `true()`."""
-    loop = QEventLoop()
-    look = QTimer(interval=50)
-    look.timeout.connect(lambda: loop.quit() if true() else None)
-    look.start()
-    QTimer.singleShot(int(seconds * 1000), loop, loop.quit)
-    loop.exec()
-    look.stop()
-    assert true(), "it took too long"
 
 
 if __name__ == "__main__":

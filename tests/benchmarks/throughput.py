@@ -21,8 +21,8 @@ from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
+from tests.benchmarks.event_loop import run_until
 from tests.model import starter_model
 
 from weighbridge.base.paths import default_paths
@@ -91,7 +91,7 @@ class Rig:
         assert program.services is not None
         self._model = program.services.library.models[0]
         program.services.port.open()
-        _until(lambda: program.services.port.url is not None)
+        run_until(lambda: program.services.port.url is not None)
         self._lease = Lease(self._model.id, program.services.port.url, "any", None, lambda: None)
         program.services.supervisor.load(self._model, program.services.supervisor.default_load(self._model)).result(120)
 
@@ -113,11 +113,11 @@ class Rig:
         page.send(WORDS)
         readings: list[Reading] = []
         page.dialogue.news.connect(lambda news: readings.append(news.reading) if news.reading else None)
-        _until(lambda: page.dialogue.answer is None or (bool(readings) and readings[-1].output_tokens >= TOKENS))
+        run_until(lambda: page.dialogue.answer is None or (bool(readings) and readings[-1].output_tokens >= TOKENS))
         tps = readings[-1].decode_tps
         assert tps is not None and readings[-1].output_tokens > TOKENS // 2, "the answer was too short to measure"
         page.stop()
-        _until(lambda: page.dialogue.answer is None)
+        run_until(lambda: page.dialogue.answer is None)
         return tps
 
 
@@ -130,7 +130,7 @@ def main() -> None:
         app = QApplication([])
         program = Program(app, default_paths(), catalogue)
         program.open()
-        _until(lambda: program.services is not None and bool(program.services.library.models))
+        run_until(lambda: program.services is not None and bool(program.services.library.models))
         load = default_load(program.services.library.models[0], machine_defaults(4096))
         child = subprocess.Popen(
             [sys.executable, "-m", "tests.benchmarks.throughput", "bare", json.dumps(load.as_json())],
@@ -165,17 +165,6 @@ def report(rig: Rig, load: Load) -> None:
             f"{name}: median {statistics.median(values):.1f} tok/s ({min(values):.1f} to {max(values):.1f}),"
             f" ratio to bare median {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
         )
-
-
-def _until(true: Any, seconds: float = 120.0) -> None:
-    loop = QEventLoop()
-    look = QTimer(interval=20)
-    look.timeout.connect(lambda: loop.quit() if true() else None)
-    look.start()
-    QTimer.singleShot(int(seconds * 1000), loop, loop.quit)
-    loop.exec()
-    look.stop()
-    assert true(), "it took too long"
 
 
 if __name__ == "__main__":

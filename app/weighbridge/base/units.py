@@ -20,9 +20,11 @@ def number(value: float, digits: int = 0) -> str:
 
 
 def size(value_bytes: int | None) -> str:
-    """Bytes in the unit that keeps the figure short: "98.4 MB"-like but binary: "93.8 MiB", "12.0 GiB"."""
+    """Bytes in the unit that keeps the figure short: "98.4 MB"-like but binary: "49 B", "93.8 MiB", "12.0 GiB"."""
     if value_bytes is None:
         return text("unknown")
+    if value_bytes < KIB:
+        return f"{number(value_bytes)}{THIN}B"
     if value_bytes < MIB:
         return f"{number(value_bytes / KIB, 1)}{THIN}KiB"
     if value_bytes < GIB:

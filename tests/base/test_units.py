@@ -1,0 +1,24 @@
+"""Figures as a person reads them."""
+
+import pytest
+
+from weighbridge.base.units import size
+
+
+@pytest.mark.parametrize(
+    ("value_bytes", "shown"),
+    [
+        (0, "0 B"),
+        (49, "49 B"),
+        (1023, "1,023 B"),
+        (1024, "1.0 KiB"),
+        (98_304_000, "93.8 MiB"),
+        (12 << 30, "12.0 GiB"),
+    ],
+)
+def test_a_size_takes_the_unit_that_keeps_it_short(value_bytes, shown):
+    assert size(value_bytes) == shown.replace(" ", "\u202f")
+
+
+def test_an_unknown_size_is_unknown():
+    assert size(None) == "unknown"
