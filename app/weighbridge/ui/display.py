@@ -8,8 +8,21 @@ from collections.abc import Callable, Mapping
 
 from weighbridge.base.words import text
 
-PACKAGES: Mapping[str, str] = {
+QT: Mapping[str, str] = {
     "libEGL.so.1": "libegl1",
+    "libGL.so.1": "libgl1",
+    "libX11.so.6": "libx11-6",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libfreetype.so.6": "libfreetype6",
+    "libglib-2.0.so.0": "libglib2.0-0",
+    "libxkbcommon.so.0": "libxkbcommon0",
+}
+"""What Qt's own libraries load from the system on every platform, and the Debian package of each: without one of them
+the import of Qt fails.
+"""
+
+XCB: Mapping[str, str] = {
     "libxcb-cursor.so.0": "libxcb-cursor0",
     "libxcb-icccm.so.4": "libxcb-icccm4",
     "libxcb-image.so.0": "libxcb-image0",
@@ -18,7 +31,7 @@ PACKAGES: Mapping[str, str] = {
     "libxcb-shape.so.0": "libxcb-shape0",
     "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
 }
-"""What Qt's xcb plugin loads from the system, and the Debian package of each."""
+"""What Qt's plugin for X11 loads, and the Debian package of each: without one of them Qt ends the process."""
 
 
 def problem() -> str | None:
@@ -33,23 +46,21 @@ def problem() -> str | None:
 def problem_on_linux(environment: Mapping[str, str], load: Callable[[str], object]) -> str | None:
     """As `problem`; `load` opens a library by its name and raises OSError where it is not there."""
     platform = environment.get("QT_QPA_PLATFORM", "")
-    if platform and not platform.startswith("xcb"):
-        return None
     wayland, x11 = environment.get("WAYLAND_DISPLAY"), environment.get("DISPLAY")
-    if not platform and wayland:
-        return None
-    if not x11:
+    if not (platform or wayland or x11):
         return text(
             "There is no display to open a window on. Start Weighbridge from a desktop session, or use its commands:"
             " weighbridge --help."
         )
-    missing = [name for name in PACKAGES if not _loads(name, load)]
+    uses_xcb = platform.startswith("xcb") or (not platform and not wayland)
+    packages = {**QT, **XCB} if uses_xcb else QT
+    missing = [name for name in packages if not _loads(name, load)]
     if not missing:
         return None
     return text(
         "Qt needs libraries that are not installed: {names}.\nOn Debian and Ubuntu: sudo apt-get install {packages}",
         names=", ".join(missing),
-        packages=" ".join(PACKAGES[name] for name in missing),
+        packages=" ".join(packages[name] for name in missing),
     )
 
 
