@@ -201,6 +201,22 @@ def test_live_figures_are_not_labels_and_are_described_only_at_the_end(page, cli
     assert {one.accessibleName() for one in page.strip.findChildren(Readout)} >= {"first token", "memory", "context"}
 
 
+def test_the_speed_is_told_while_another_conversation_is_looked_at(page, full, client, qtbot):
+    told = []
+    full.bus.speed_told.connect(lambda model_id, tps: told.append((model_id, tps)))
+    client.say("One ", "two ", hold_at=4)  # after the engine's first figures
+    page.send("Count")
+    qtbot.waitUntil(lambda: bool(told))
+    page.new_chat()
+    assert page.dialogue.path == ()
+    told.clear()
+    qtbot.waitUntil(lambda: bool(told))
+    assert told[0][0] == MODEL
+    client.go.set()
+    qtbot.waitUntil(lambda: page.dialogue.answer is None)
+    assert told[-1] == (MODEL, None)
+
+
 def test_a_link_far_up_is_asked_about_in_sight(page, client, answered, qtbot):
     client.say("[x](https://example.org/a)\n\n", *[f"Line {number}\n\n" for number in range(200)])
     item = answered(page)
@@ -243,3 +259,12 @@ def test_all_that_takes_the_focus_has_a_name(page, answered):
         and not (isinstance(one, QAbstractButton) and one.text())
     ]
     assert nameless == []
+
+
+def test_a_figure_wider_than_foreseen_makes_room(page):
+    context = page.strip.context
+    before = context.sizeHint().width()
+    page.strip.show_context(5, 4096)
+    assert context.sizeHint().width() == before
+    page.strip.show_context(100_000, 1_048_576)
+    assert context.sizeHint().width() > before

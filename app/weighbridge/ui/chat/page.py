@@ -54,6 +54,7 @@ class ChatPage(Page):
         self._editing: Message | None = None
         self._search_task: Task | None = None
         self._ticks = 0
+        self._speed_ticks = 0
         self._speaks: str | None = None
         self._chosen = ChosenModel(services, self)
         self._dialogue = Dialogue(services.store, services.supervisor, client or ChatClient(), self)
@@ -184,6 +185,7 @@ class ChatPage(Page):
         self._chosen.changed.connect(self._show_model)
         self._dialogue.path_changed.connect(self._show_path)
         self._dialogue.news.connect(self._take)
+        self._dialogue.speed_changed.connect(self._tell_speed)
         self._dialogue.busy_changed.connect(self._show_busy)
         self._dialogue.conversations_changed.connect(self._show_list)
         self._list.opened.connect(self.open)
@@ -244,9 +246,13 @@ class ChatPage(Page):
             self._show_figures(news.message)
         elif self._ticks % FIGURES_EVERY == 0 and news.reading is not None:
             self._strip.show_reading(news.reading, self._context(), goes_on=True)
-            self._speaks = answer.model_id if (answer := self._dialogue.answer) is not None else None
-            if self._speaks is not None:
-                self._services.bus.speed_told.emit(self._speaks, news.reading.now_tps)
+
+    def _tell_speed(self, model_id: str, tps: float | None) -> None:
+        """To the top bar, which follows the answer in flight, whatever is looked at."""
+        self._speed_ticks += 1
+        if self._speed_ticks % FIGURES_EVERY == 0:
+            self._speaks = model_id
+            self._services.bus.speed_told.emit(model_id, tps)
 
     def _show_figures(self, message: Message | None) -> None:
         """The figures of an answer that is over, or the emptiness before the first."""
@@ -262,6 +268,7 @@ class ChatPage(Page):
         if answer is None:
             if self._speaks is not None:
                 self._services.bus.speed_told.emit(self._speaks, None)
+                self._speaks = None
             self._show_list()
             self._show_model()
 

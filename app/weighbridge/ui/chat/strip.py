@@ -52,11 +52,15 @@ class Readout(QWidget):
         return self._shown.value
 
     def say(self, value: str, share: float | None = None) -> None:
-        """Show `value`."""
+        """Show `value`; one that is wider than any before it makes its own room."""
         shown = Shown(self._shown.name, value, share)
-        if shown != self._shown:
-            self._shown = shown
-            self.update()
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self.update()
+        if len(value) > len(self._widest):
+            self._widest = value
+            self.updateGeometry()
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetricsF(self._bold)
@@ -171,7 +175,7 @@ class LiveStrip(QFrame):
             theme, text("prompt"), text("{done} of {total}", done=number(88_888), total=number(88_888))
         )
         self.memory = Readout(theme, text("memory"), "000.0 MiB")
-        self.context = Readout(theme, text("context"), context_in_words(88_888, 188_888))
+        self.context = Readout(theme, text("context"), context_in_words(44_444, 88_888))
         line = row(self.speed, self.first, self.prompt, self.memory, self.context, owner=self, gap=5)
         line.setContentsMargins(4 * STEP, 2 * STEP, 4 * STEP, 2 * STEP)
 
