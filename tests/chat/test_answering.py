@@ -2,12 +2,14 @@
 
 import sqlite3
 import threading
+import time
 from concurrent.futures import Future
 
 import pytest
 
 from weighbridge.base.database import Database
 from weighbridge.base.errors import EngineFailed
+from weighbridge.chat import keeping
 from weighbridge.chat.answering import Answering, Ask, Phase
 from weighbridge.chat.client import Sampling
 from weighbridge.chat.conversation import Failure, MessageState
@@ -130,8 +132,28 @@ def test_what_has_come_is_written_before_the_end(store, ask):
     answering = Answering(ask, leased()[0], engine, store)
     answering.start()
     assert engine.held.wait(5)
-    assert store.message(ask.answer.id).text == "One "
+    assert written(store, ask.answer.id, "One ")
     answering.close()
+
+
+def test_a_stream_that_stalls_does_not_hold_back_what_has_come(store, ask, monkeypatch):
+    monkeypatch.setattr(keeping, "WRITE_EVERY_S", 0.05)
+    engine = Engine(Delta("One "), Delta("two"), Done(), hold_after=2)
+    answering = Answering(ask, leased()[0], engine, store)
+    answering.start()
+    assert engine.held.wait(5)
+    assert written(store, ask.answer.id, "One two")
+    answering.close()
+
+
+def written(store, message_id, text):
+    """Whether `text` comes to stand in the store while the answer is still in flight."""
+    until = time.monotonic() + 5
+    while store.message(message_id).text != text:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return store.message(message_id).state is MessageState.STREAMING
 
 
 @pytest.mark.parametrize(("events", "state"), [([Delta("Half")], MessageState.INTERRUPTED), ([], MessageState.FAILED)])

@@ -1,7 +1,8 @@
 """One answer in flight: waits for the model, asks it, keeps what comes, and can be stopped at any moment.
 
-All of it runs on one thread of its own. Whoever shows the answer drains `Answering` at its own pace, 30 times a
-second; the text is also written to the store about once a second, and at the end with its state, error and figures.
+It runs on one thread of its own. Whoever shows the answer drains `Answering` at its own pace, 30 times a second; the
+text is also written to the store about once a second, on a second thread, so that a stream that stalls does not hold
+it back, and at the end with its state, error and figures.
 """
 
 from __future__ import annotations
@@ -22,12 +23,11 @@ from weighbridge.base.task import Task
 from weighbridge.chat.client import ChatClient, Sampling, chat_body
 from weighbridge.chat.conversation import Failure, Message, MessageState
 from weighbridge.chat.events import Delta, Event, Finish, StreamFault
+from weighbridge.chat.keeping import Keeper
 from weighbridge.chat.meter import Meter, Reading
 from weighbridge.chat.store import ChatStore
 from weighbridge.chat.thinking import Answer, Piece, ThinkSplitter
 from weighbridge.running.lease import Lease
-
-WRITE_EVERY_S = 1.0
 
 
 class Phase(StrEnum):
@@ -88,7 +88,7 @@ class Answering:
         self._thought = _Thought(clock)
         self._finish: str | None = None
         self._fault: StreamFault | None = None
-        self._written_s = 0.0
+        self._keeper = Keeper(store, ask.answer.id)
         self._context: int | None = None
         self._over: Message | None = None
         self._thread = threading.Thread(target=self._run, name="answer")
@@ -122,7 +122,9 @@ class Answering:
         )
 
     def _run(self) -> None:
+        self._keeper.start()
         state, error = self._outcome()
+        self._keeper.close()
         self._add(self._splitter.end())
         message = replace(
             self._ask.answer,
@@ -181,7 +183,7 @@ class Answering:
         if isinstance(event, Delta):
             self._phase = Phase.WRITING
             self._add(self._splitter.feed(event.text, event.reasoning))
-            self._write_now_and_then()
+            self._keeper.note(self._kept.text, self._kept.reasoning)
         elif isinstance(event, Finish):
             self._finish = event.reason
         elif isinstance(event, StreamFault):
@@ -192,15 +194,6 @@ class Answering:
             self._thought.note(piece)
             self._kept.add(piece)
             self._pieces.append(piece)
-
-    def _write_now_and_then(self) -> None:
-        now_s = self._clock()
-        if now_s - self._written_s >= WRITE_EVERY_S:
-            self._written_s = now_s
-            try:
-                self._store.write(self._ask.answer.id, self._kept.text, self._kept.reasoning)
-            except sqlite3.Error:
-                return  # the next write, or the last, tells
 
     def _figures(self) -> dict[str, Any]:
         """What was measured, by name; unknown figures are left out."""

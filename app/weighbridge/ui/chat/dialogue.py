@@ -44,7 +44,7 @@ class Dialogue(QObject):
     news = Signal(object)
     """`News` of the answer in flight, at each tick, where it is in the path."""
     speed_changed = Signal(str, object)
-    """The model of the answer in flight and its speed now (tokens per second, or None), at each tick, wherever it is."""
+    """The model of the answer in flight and its tokens per second now, or None; at each tick, wherever it is."""
     busy_changed = Signal()
     """An answer began or ended."""
     conversations_changed = Signal()
