@@ -12,6 +12,7 @@ import pytest
 
 from weighbridge.base.errors import BadFile, EngineFailed, Refused
 from weighbridge.running.choose import Defaults
+from weighbridge.running.scales import Scales
 from weighbridge.running.state import State
 from weighbridge.running.supervisor import Supervisor
 from weighbridge_engines.api import Load
@@ -192,7 +193,7 @@ def test_no_engine_for_the_format(supervisor, echo):
 
 
 def test_closing_ends_all_and_refuses_the_rest(echo):
-    one = Supervisor(catalogue(), Defaults(cores=2), most_loaded=2)
+    one = Supervisor(catalogue(), Defaults(cores=2), Scales(lambda: 10, lambda model, load: 1))
     one.lease(echo("one", tps=0)).result(WAIT_S)
     loading = one.lease(echo("two", load_s=60))
     until(lambda: len(one.running()) == 2)

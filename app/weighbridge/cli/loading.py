@@ -82,9 +82,10 @@ def open_library() -> Library:
 def owner_of_engines(engines: Callable[[], Mapping[str, Engine]]) -> Iterator[Supervisor]:
     """A supervisor that ends every engine when the block is left."""
     from weighbridge.running.defaults import machine_defaults
+    from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
 
-    supervisor = Supervisor(engines(), machine_defaults(settings().context))
+    supervisor = Supervisor(engines(), machine_defaults(settings().context), machine_scales())
     try:
         yield supervisor
     finally:

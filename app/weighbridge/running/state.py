@@ -61,6 +61,7 @@ class Running:
     url: str | None = None
     in_flight: int = 0
     waiting: int = 0
+    pinned: bool = False
     memory_bytes: int | None = None
     buffers: Mapping[str, int] = field(default_factory=dict)
     error: WeighbridgeError | None = None

@@ -6,12 +6,13 @@ then acts. What to do is decided by `schedule.next_steps`; this is the machinery
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
@@ -19,11 +20,16 @@ from weighbridge.library.model import Model
 from weighbridge.running.choose import Defaults, default_load, engine_for
 from weighbridge.running.lease import Lease
 from weighbridge.running.process import EngineProcess
-from weighbridge.running.schedule import Occupied, Wanted, next_steps
+from weighbridge.running.scales import Scales, no_scales
+from weighbridge.running.schedule import Occupied, Room, Steps, Wanted, expired, next_steps
 from weighbridge.running.state import Running, State
 from weighbridge_engines.api import Engine, Load
 
 MOST_WAITING = 256
+_log = logging.getLogger(__name__)
+SETTLE_S, SETTLE_POLL_S = 5.0, 0.1
+"""How long memory that an engine gave back may take to be seen as free, and how often it is looked at meanwhile."""
+IDLE_POLL_S = 0.5
 
 
 @dataclass
@@ -46,12 +52,27 @@ class _Want:
 
 
 class Supervisor:
-    """Loads models on demand, lends them out, ends them. `close` must be called; it ends every engine."""
+    """Loads models on demand, lends them out, ends them. `close` must be called; it ends every engine.
 
-    def __init__(self, engines: Mapping[str, Engine], defaults: Defaults, most_loaded: int = 1) -> None:
+    `scales` weigh what fits beside what (without them: one model at a time). A model that nobody has used for `idle_s`
+    seconds is ended (None: never).
+    """
+
+    def __init__(
+        self,
+        engines: Mapping[str, Engine],
+        defaults: Defaults,
+        scales: Scales | None = None,
+        idle_s: float | None = None,
+    ) -> None:
         self._engines = engines
         self._defaults = defaults
-        self._most_loaded = most_loaded
+        self._scales = scales or no_scales()
+        self._idle_s = idle_s
+        self._pinned: set[str] = set()
+        self._weighed: dict[str, tuple[Load, int]] = {}
+        self._settling_until_s = 0.0
+        self._positions: Mapping[int, int] = {}
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._places: dict[str, _Place] = {}
         self._failed: dict[str, Running] = {}
@@ -85,6 +106,24 @@ class Supervisor:
     def load(self, model: Model, load: Load) -> Future[Running]:
         """Load `model` as `load` says (again, if it is loaded otherwise). The future is done once it is ready."""
         return self._want(model, load, only_load=True)
+
+    def pin(self, model_id: str, pinned: bool) -> None:
+        """Keep a model loaded: it is never ended to make room or for being idle. `stop` still ends it."""
+        self._inbox.put(lambda: self._set_pinned(model_id, pinned))
+
+    def use_idle_limit(self, idle_s: float | None) -> None:
+        """End models that nobody has used for so many seconds; None: never."""
+        self._inbox.put(lambda: setattr(self, "_idle_s", idle_s))
+
+    def would_end(self, model: Model, load: Load) -> Future[tuple[str, ...]]:
+        """The models that would have to go for `model` to be loaded as `load` says, if it were asked for now."""
+        future: Future[tuple[str, ...]] = Future()
+        self._inbox.put(lambda: future.set_result(self._going_for(model, load)))
+        return future
+
+    def position(self, future: Future[Any]) -> int | None:
+        """The place of a request in the queue, from 1; None where it does not wait any more."""
+        return self._positions.get(id(future))
 
     def stop(self, model_id: str) -> Future[None]:
         """End a model, also while it loads or answers; requests that wait for it fail.
@@ -133,11 +172,53 @@ class Supervisor:
 
     def _run(self) -> None:
         while not self._closing or self._places:
-            self._inbox.get()()
-            self._reap()
-            self._act()
-            self._publish()
+            message = self._next_message()
+            try:
+                message()
+                self._reap()
+                self._act()
+                self._publish()
+            except Exception:  # one bad message must not leave all the others waiting for ever
+                _log.exception("the supervisor failed at a message")
         self._refuse_inbox()
+
+    def _next_message(self) -> Callable[[], None]:
+        try:
+            return self._inbox.get(timeout=self._patience_s())
+        except Empty:
+            return _nothing
+
+    def _patience_s(self) -> float | None:
+        """How long nothing needs to be looked at: while memory settles and while something may expire, not for ever."""
+        now_s = time.monotonic()
+        if self._queue and now_s < self._settling_until_s:
+            return SETTLE_POLL_S
+        if self._idle_s is None or not self._places:
+            return None
+        oldest_s = min(place.last_used_s for place in self._places.values())
+        return max(IDLE_POLL_S, oldest_s + self._idle_s - now_s)
+
+    def _set_pinned(self, model_id: str, pinned: bool) -> None:
+        if pinned:
+            self._pinned.add(model_id)
+        else:
+            self._pinned.discard(model_id)
+
+    def _going_for(self, model: Model, load: Load) -> tuple[str, ...]:
+        steps = next_steps([self._wanted(_Want(model, load, Future(), True))], self._occupied(), self._room())
+        return tuple(sorted(steps.stop - {model.id}))
+
+    def _wanted(self, want: _Want) -> Wanted:
+        load = want.load or self.default_load(want.model)
+        measured_load, measured_bytes = self._weighed.get(want.model.id, (None, None))
+        need_bytes = measured_bytes if measured_load == load else self._scales.need_bytes(want.model, load)
+        return Wanted(want.model.id, want.load, need_bytes)
+
+    def _room(self) -> Room:
+        return Room(self._scales.available_bytes(), time.monotonic() < self._settling_until_s)
+
+    def _occupied(self) -> list[Occupied]:
+        return [_occupied(place, model_id in self._pinned) for model_id, place in self._places.items()]
 
     def _enqueue(self, want: _Want) -> None:
         if self._closing:
@@ -181,6 +262,7 @@ class Supervisor:
                 continue
             place.process.join()
             del self._places[model_id]
+            self._settling_until_s = time.monotonic() + SETTLE_S
             if running.state is State.FAILED and running.error is not None:
                 self._failed[model_id] = replace(running, log=place.process.log.lines())
                 self._drop_waiting(model_id, running.error)
@@ -199,9 +281,10 @@ class Supervisor:
         self._queue = [want for want in self._queue if want.model.id != model_id]
 
     def _act(self) -> None:
-        queue = [Wanted(want.model.id, want.load) for want in self._queue]
-        steps = next_steps(queue, [_occupied(place) for place in self._places.values()], self._most_loaded)
-        for model_id in steps.stop:
+        occupied = self._occupied()
+        queue = [self._wanted(want) for want in self._queue]
+        steps = next_steps(queue, occupied, self._room()) if queue else Steps()
+        for model_id in steps.stop | expired(occupied, time.monotonic(), self._idle_s):
             self._places[model_id].process.stop()
         if steps.start is not None:
             self._start(self._queue[steps.start])
@@ -226,6 +309,8 @@ class Supervisor:
             return
         place = self._places[want.model.id]
         running = place.process.running
+        if running.memory_bytes is not None:
+            self._weighed[want.model.id] = (running.load, running.memory_bytes)
         if want.only_load or running.url is None:
             want.future.set_result(running)
             return
@@ -239,8 +324,14 @@ class Supervisor:
 
     def _publish(self) -> None:
         waiting = [want.model.id for want in self._queue]
+        self._positions = {id(want.future): place for place, want in enumerate(self._queue, 1)}
         alive = tuple(
-            replace(place.process.running, in_flight=place.in_flight, waiting=waiting.count(model_id))
+            replace(
+                place.process.running,
+                in_flight=place.in_flight,
+                waiting=waiting.count(model_id),
+                pinned=model_id in self._pinned,
+            )
             for model_id, place in self._places.items()
         )
         snapshot = (*alive, *self._failed.values())
@@ -250,9 +341,17 @@ class Supervisor:
                 listener()
 
 
-def _occupied(place: _Place) -> Occupied:
+def _occupied(place: _Place, pinned: bool) -> Occupied:
     running = place.process.running
-    return Occupied(running.model_id, running.state, running.load, place.in_flight, place.last_used_s)
+    return Occupied(
+        model_id=running.model_id,
+        state=running.state,
+        load=running.load,
+        in_flight=place.in_flight,
+        last_used_s=place.last_used_s,
+        memory_bytes=running.memory_bytes,
+        pinned=pinned,
+    )
 
 
 def _fail(future: Future[Any], error: WeighbridgeError) -> None:
