@@ -1,5 +1,6 @@
 """The launcher as a program: what it ends, when, and what it says of it."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -108,3 +109,47 @@ def test_what_left_the_group_is_ended_too():
     assert process.wait(10) == 0
     finish(process)
     assert gone(runaway)
+
+
+class Kernel:
+    """Stands for kernel32: takes functions' names as attributes, as ctypes does, and records the calls."""
+
+    class Function:
+        def __init__(self, name, answer, calls):
+            self.name, self.answer, self.calls = name, answer, calls
+            self.restype = None
+
+        def __call__(self, *arguments):
+            self.calls.append((self.name, *arguments))
+            return self.answer
+
+    def __init__(self, **answers):
+        self.calls = []
+        given = {
+            "CreateJobObjectW": 77,
+            "GetCurrentProcess": (1 << 64) - 1,
+            "SetInformationJobObject": 1,
+            "AssignProcessToJobObject": 1,
+        }
+        for name, answer in {**given, **answers}.items():
+            setattr(self, name, self.Function(name, answer, self.calls))
+
+
+def test_on_windows_the_launcher_puts_itself_into_a_job_that_ends_with_it():
+    kernel = Kernel()
+    launcher.contain(kernel)
+    create, limit, current, assign = kernel.calls
+    assert create == ("CreateJobObjectW", None, None)
+    assert (limit[0], limit[1].value, limit[2]) == ("SetInformationJobObject", 77, 9)
+    limits = limit[3]._obj
+    assert limits.BasicLimitInformation.LimitFlags == 0x2000
+    assert limit[4] == ctypes.sizeof(limits) == 144
+    assert current == ("GetCurrentProcess",)
+    # The whole 64 bits of the handle arrive: cut to an int it would name another process.
+    assert (assign[1].value, assign[2].value) == (77, (1 << 64) - 1)
+
+
+@pytest.mark.parametrize("failing", ["CreateJobObjectW", "SetInformationJobObject", "AssignProcessToJobObject"])
+def test_on_windows_a_refused_job_is_an_error(failing):
+    with pytest.raises(OSError, match="job object"):
+        launcher.contain(Kernel(**{failing: 0}))

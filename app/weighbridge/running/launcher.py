@@ -5,6 +5,9 @@ PROGRAM [ARGUMENT ...]`. Its standard input is a pipe that its parent holds open
 about, means stop. The program is the leader of a session of its own; it gets SIGTERM, `GRACE_S` seconds, then SIGKILL
 for the whole group; what has left the group is found as orphans that the launcher adopted (Linux). The exit status is
 the program's own, or 128 + the number of the signal that ended it; 127 where it could not be started.
+
+On Windows the launcher puts itself, and so all that it starts, into a job object that ends with its last handle; the
+polite signal is Ctrl-Break.
 """
 
 from __future__ import annotations
@@ -18,17 +21,24 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LINUX = sys.platform == "linux"
 _POSIX = os.name == "posix"
+_POLITE = getattr(signal, "CTRL_BREAK_EVENT", signal.SIGTERM)
+_NEW_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+_KILL_ON_JOB_CLOSE = 0x2000
+_EXTENDED_LIMITS = 9
 CANNOT_START = 127
 
 
 def main(argv: list[str]) -> int:
     """Run `argv[1:]` with a grace of `argv[0]` seconds; returns its exit status."""
     grace_s, command = float(argv[0]), argv[1:]
+    if sys.platform == "win32":
+        contain(ctypes.windll.kernel32)
     die_with_launcher = _prctl_call(_PR_SET_PDEATHSIG, signal.SIGKILL) if _LINUX else None
     if _LINUX:
         _prctl_call(_PR_SET_CHILD_SUBREAPER, 1)()
@@ -39,6 +49,7 @@ def main(argv: list[str]) -> int:
             command,
             stdin=subprocess.DEVNULL,
             start_new_session=_POSIX,
+            creationflags=_NEW_GROUP,
             preexec_fn=die_with_launcher,  # noqa: PLW1509
         )
     except OSError as error:
@@ -53,6 +64,49 @@ def main(argv: list[str]) -> int:
     _kill_group(child.pid)
     _kill_adopted()
     return status if status >= 0 else 128 - status
+
+
+class BasicLimits(ctypes.Structure):
+    """JOBOBJECT_BASIC_LIMIT_INFORMATION of the Windows API."""
+
+    _fields_ = (
+        ("PerProcessUserTimeLimit", ctypes.c_int64),
+        ("PerJobUserTimeLimit", ctypes.c_int64),
+        ("LimitFlags", ctypes.c_uint32),
+        ("MinimumWorkingSetSize", ctypes.c_size_t),
+        ("MaximumWorkingSetSize", ctypes.c_size_t),
+        ("ActiveProcessLimit", ctypes.c_uint32),
+        ("Affinity", ctypes.c_size_t),
+        ("PriorityClass", ctypes.c_uint32),
+        ("SchedulingClass", ctypes.c_uint32),
+    )
+
+
+class ExtendedLimits(ctypes.Structure):
+    """JOBOBJECT_EXTENDED_LIMIT_INFORMATION of the Windows API."""
+
+    _fields_ = (
+        ("BasicLimitInformation", BasicLimits),
+        ("IoInfo", ctypes.c_uint64 * 6),
+        ("ProcessMemoryLimit", ctypes.c_size_t),
+        ("JobMemoryLimit", ctypes.c_size_t),
+        ("PeakProcessMemoryUsed", ctypes.c_size_t),
+        ("PeakJobMemoryUsed", ctypes.c_size_t),
+    )
+
+
+def contain(kernel: Any) -> None:
+    """Put this process into a job whose end is the end of all in it. `kernel` is kernel32.
+
+    The handle is never closed by us: our end, however it comes about, closes it. Raises OSError where Windows refuses.
+    """
+    kernel.CreateJobObjectW.restype = ctypes.c_void_p
+    kernel.GetCurrentProcess.restype = ctypes.c_void_p
+    limits = ExtendedLimits(BasicLimitInformation=BasicLimits(LimitFlags=_KILL_ON_JOB_CLOSE))
+    job = ctypes.c_void_p(kernel.CreateJobObjectW(None, None))
+    limited = job and kernel.SetInformationJobObject(job, _EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits))
+    if not limited or not kernel.AssignProcessToJobObject(job, ctypes.c_void_p(kernel.GetCurrentProcess())):
+        raise OSError("the job object could not be made")
 
 
 def _prctl_call(option: int, value: int) -> Callable[[], None]:
@@ -73,7 +127,7 @@ def _watch_parent(stop: threading.Event) -> None:
 
 def _end_when_told(child: subprocess.Popen[bytes], grace_s: float, stop: threading.Event) -> None:
     stop.wait()
-    child.terminate()
+    child.send_signal(_POLITE)
     try:
         child.wait(grace_s)
     except subprocess.TimeoutExpired:
