@@ -10,7 +10,10 @@ from tests.ui.fakes import GIB, machine
 
 from weighbridge.base.task import Progress
 from weighbridge.estimates.memory import Memory as Estimate
+from weighbridge.formats.architectures import Kind
+from weighbridge.formats.model import ModelInfo
 from weighbridge.hardware.machine import Bandwidth, Cpu, Device, Memory, MemoryKind
+from weighbridge.library.model import Model
 from weighbridge.ui import machine_words, weight
 from weighbridge.ui.examples import example
 from weighbridge.ui.folders import short
@@ -37,6 +40,42 @@ def test_an_upper_bound_says_so():
 def test_the_basis_has_the_numbers():
     said = weight.basis(Estimate(GIB, 4096 * 2048, 4096))
     assert f"8.0{THIN}MiB in f16 for 4,096 tokens, 2.0{THIN}KiB a token" in said
+
+
+def made(kv_heads, key=64, value=64, architecture="llama", **more):
+    info = ModelInfo(
+        "gguf",
+        Kind.CHAT,
+        architecture=architecture,
+        context_length=8192,
+        kv_heads=kv_heads,
+        key_length=key,
+        value_length=value,
+        **more,
+    )
+    return Model("m", "m", Path("m.gguf"), (), "gguf", None, 0, info)
+
+
+def test_the_cache_of_a_token_is_told_by_its_factors():
+    model = made((3,) * 30)
+    assert weight.cache_basis(model, weight.weigh(model, 4096)) == (
+        f"30 layers × 3 KV heads × 64 × 2 × 2 bytes = 22.5{THIN}KiB a token."
+        f" At 8,192 tokens, what it was trained for, the cache would take 180.0{THIN}MiB."
+    )
+    at_most = weight.cache_basis(model, weight.weigh(model, 8192))
+    assert at_most.endswith("a token.")
+
+
+def test_a_cache_of_uneven_layers_is_told_by_all_its_heads():
+    model = made((2, 4), key=192, value=128)
+    assert weight.cache_basis(model, weight.weigh(model, 8192)) == (
+        f"6 KV heads in all layers × (192 + 128) × 2 bytes = 3.8{THIN}KiB a token."
+    )
+
+
+def test_a_cache_that_is_unknown_is_not_told():
+    model = made((3,) * 30, architecture="falcon-h1")
+    assert weight.cache_basis(model, weight.weigh(model, 4096)) == ""
 
 
 @pytest.mark.parametrize("model", ["Qwen3-8B-Q4_K_M", 'it\'s "odd" \\ $HOME'])

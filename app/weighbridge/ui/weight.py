@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from weighbridge.base.units import THIN, number, size
 from weighbridge.base.words import text
+from weighbridge.estimates.memory import CELL_STEP, F16_BYTES, kv_cache_bytes, simple_memory
 from weighbridge.estimates.memory import Memory as Estimate
-from weighbridge.estimates.memory import simple_memory
 from weighbridge.library.model import Model
 from weighbridge.ui.memory_parts import Part
 
@@ -32,6 +32,38 @@ def figure(estimate: Estimate) -> str:
         return text("{weights} + unknown KV", weights=size(estimate.weights_bytes))
     total = size(estimate.total_bytes)
     return text("at most {total}", total=total) if estimate.upper_bound else total
+
+
+def cache_basis(model: Model, estimate: Estimate) -> str:
+    """How the KV cache of a token is made up, and what it would take at the context the model was trained for: "30
+    layers × 3 KV heads × 64 × 2 × 2 bytes = 22.5 KiB a token". Empty where there is no cache, or it is unknown.
+    """
+    info = model.info
+    if info is None or not estimate.kv_bytes or not info.kv_heads or not info.key_length or not info.value_length:
+        return ""
+    each = (kv_cache_bytes(info, CELL_STEP) or 0) // CELL_STEP
+    length, heads = info.key_length + info.value_length, info.kv_heads[0]
+    layers = each // (heads * length * F16_BYTES) if heads else 0
+    if layers * heads * length * F16_BYTES != each or set(info.kv_heads[:layers]) != {heads}:
+        made_of = text("{heads} KV heads in all layers", heads=number(each // (length * F16_BYTES)))
+    else:
+        made_of = text("{layers} layers × {heads} KV heads", layers=number(layers), heads=number(heads))
+    wide = (
+        f"{info.key_length} × 2"
+        if info.key_length == info.value_length
+        else f"({info.key_length} + {info.value_length})"
+    )
+    said = [text("{parts} × {length} × 2 bytes = {each} a token.", parts=made_of, length=wide, each=size(each))]
+    trained = info.context_length
+    if trained is not None and trained > estimate.context and not estimate.upper_bound:
+        whole = size(kv_cache_bytes(info, trained))
+        words = text(
+            "At {count} tokens, what it was trained for, the cache would take {size}.",
+            count=number(trained),
+            size=whole,
+        )
+        said.append(words)
+    return " ".join(said)
 
 
 def parameters(count: int | None) -> str:

@@ -29,6 +29,8 @@ from weighbridge.ui.widgets.progress_panel import ProgressPanel
 
 _CONTEXT_STEP = 1024
 _MOST_CONTEXT = 1 << 20
+_LEAST_ROWS = 4
+"""Rows of the table that stay in sight in a small window with large fonts."""
 
 
 class LibraryPage(Page):
@@ -277,6 +279,7 @@ class LibraryPage(Page):
         self._looked.setVisible(bool(models))
         self._body.setCurrentIndex(0 if models else 1)
         self._table_panel.setMaximumHeight(self._table.whole_height + 4)
+        self._table_panel.setMinimumHeight(self._table.height_of(_LEAST_ROWS) + 4)
         sentence = text("Looking for models…") if self._scan else text("There is no model here yet.")
         self._empty.say(sentence, text("Looked in {folders}", folders=folders))
         self._empty.button.setVisible(self._scan is None)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QSizePolicy, QWidget
 
 from weighbridge.base.explain import explain
 from weighbridge.base.units import THIN, number, size
@@ -22,6 +22,7 @@ from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.badge import Badge
 from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.figure import Figure
+from weighbridge.ui.widgets.fitted_area import FittedArea
 from weighbridge.ui.widgets.legend import Legend
 from weighbridge.ui.widgets.memory_bar import MemoryBar
 from weighbridge.ui.widgets.parts import button, column, label, row, selectable
@@ -51,6 +52,7 @@ class LibraryDetail(QFrame):
         self._bar = MemoryBar(theme, thick=True)
         self._legend = Legend(theme)
         self._figures = Figure(text("Memory")), Figure(text("Parameters")), Figure(text("Layers"))
+        self._cache = selectable(label("", "dim", wrap=True))
         self._basis = selectable(label("", "dim", wrap=True))
         self._problem = selectable(label("", wrap=True))
         self._stage = label("")
@@ -100,7 +102,7 @@ class LibraryDetail(QFrame):
     def _lay_out(self) -> None:
         top = row(self._title, self._badge, None, self._chat, self._stop, self._load)
         figures = row(*self._figures, None, gap=5)
-        memory = column(self._problem, figures, self._bar, self._legend, self._basis, gap=2)
+        memory = column(self._problem, figures, self._bar, self._legend, self._cache, self._basis, gap=2)
         loading = row(self._progress, self._stage, gap=3)
         loading.setStretch(0, 1)
         self._loading = QWidget()
@@ -110,8 +112,13 @@ class LibraryDetail(QFrame):
         self._settings.setMinimumWidth(self.fontMetrics().height() * 16)
         middle = row(left, column(self._settings, None), gap=6)
         middle.setStretch(0, 1)
-        outer = column(top, self._path, self._error, middle, owner=self, margin=4, gap=2)
-        outer.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
+        inner = QWidget()
+        held = column(self._path, self._error, middle, owner=inner, gap=2)
+        held.setContentsMargins(4 * STEP, 0, 4 * STEP, 3 * STEP)
+        top.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 0)
+        outer = column(top, FittedArea(inner), owner=self, gap=2)
+        outer.setContentsMargins(1, 1, 1, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def _show_memory(self, shown: LibraryRow) -> None:
         memory, basis = shown.memory, weight.basis(shown.estimate)
@@ -127,6 +134,9 @@ class LibraryDetail(QFrame):
         whole = shown.model.problem is None
         self._basis.setVisible(whole)
         self._basis.setText(basis)
+        cache = weight.cache_basis(shown.model, shown.estimate) if whole else ""
+        self._cache.setText(cache)
+        self._cache.setVisible(bool(cache))
         self._show_figures(shown, basis, whole)
 
     def _show_figures(self, shown: LibraryRow, basis: str, whole: bool) -> None:

@@ -47,7 +47,11 @@ class Table(QTableView):
     @property
     def whole_height(self) -> int:
         """The height at which all rows show."""
-        rows = self.model().rowCount() * self.verticalHeader().defaultSectionSize()
+        return self.height_of(self.model().rowCount())
+
+    def height_of(self, most_rows: int) -> int:
+        """The height at which the first rows show, at most `most_rows`."""
+        rows = min(most_rows, self.model().rowCount()) * self.verticalHeader().defaultSectionSize()
         return self.horizontalHeader().height() + rows + 2 * self.frameWidth()
 
     def changeEvent(self, event: QEvent) -> None:

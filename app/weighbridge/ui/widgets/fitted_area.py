@@ -1,0 +1,45 @@
+"""A panel's content that gives way: as high as it is where there is room, scrolled where there is not."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
+
+LEAST_LINES = 7
+"""Lines of text that stay in sight."""
+
+
+class FittedArea(QScrollArea):
+    """Shows `inner`. Never higher than it, and down to a few lines where others need the room."""
+
+    def __init__(self, inner: QWidget) -> None:
+        super().__init__()
+        inner.setObjectName("scrolled")
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.setWidget(inner)
+
+    def sizeHint(self) -> QSize:
+        inner = self.widget()
+        wide = self.width()
+        high = inner.heightForWidth(wide) if inner.hasHeightForWidth() else inner.sizeHint().height()
+        return QSize(inner.sizeHint().width(), high)
+
+    def minimumSizeHint(self) -> QSize:
+        least = self.fontMetrics().lineSpacing() * LEAST_LINES
+        return QSize(self.widget().minimumSizeHint().width(), min(least, self.sizeHint().height()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self.updateGeometry()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The content asks for another height."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
