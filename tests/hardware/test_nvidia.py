@@ -1,71 +1,18 @@
 import json
 import sys
-from types import SimpleNamespace
 
 import pytest
+from tests.hardware.recorded import RecordedHost, RecordedNvml
 
-from weighbridge.hardware.bandwidth import Table
+from weighbridge.hardware.bandwidth import Row, Table
+from weighbridge.hardware.host import ThisHost
 from weighbridge.hardware.machine import Memory, MemoryKind
 from weighbridge.hardware.nvidia import look
-from weighbridge.hardware.nvidia_child import find_cards, probe_argv, read_answer
+from weighbridge.hardware.nvidia_child import find_nvidia, probe_argv, read_answer
 
 GIB = 1 << 30
 SYSTEM = Memory(MemoryKind.SHARED, 128 * GIB, 100 * GIB)
 RTX = {"name": "NVIDIA GeForce RTX 3090", "total": 24 * GIB, "free": 20 * GIB}
-
-
-class NVMLError(Exception):
-    """As the library's: a number and a sentence."""
-
-    def __init__(self, value):
-        super().__init__(f"error {value}")
-        self.value = value
-
-
-class Recorded:
-    """Recorded answers of the library; an int in place of an answer is the error with that number."""
-
-    NVMLError = NVMLError
-
-    def __init__(self, *cards, init=0, count=None, driver="580.10"):
-        self.cards, self.init, self.driver = cards, init, driver
-        self.count = len(cards) if count is None else count
-        self.ended = False
-
-    def _say(self, answer):
-        if isinstance(answer, int) and not isinstance(answer, bool):
-            raise NVMLError(answer)
-        return answer
-
-    def nvmlInit(self):
-        if self.init:
-            raise NVMLError(self.init)
-
-    def nvmlShutdown(self):
-        self.ended = True
-
-    def nvmlSystemGetDriverVersion(self):
-        return self._say(self.driver)
-
-    def nvmlDeviceGetCount(self):
-        return self.count if self.count >= 0 else self._say(-self.count)
-
-    def nvmlDeviceGetHandleByIndex(self, index):
-        return self._say(self.cards[index])
-
-    def nvmlDeviceGetName(self, handle):
-        return self._say(handle["name"])
-
-    def nvmlDeviceGetMemoryInfo(self, handle):
-        if "error" in handle:
-            raise NVMLError(handle["error"])
-        return SimpleNamespace(total=handle["total"], free=handle.get("free", 0))
-
-    def nvmlDeviceGetCudaComputeCapability(self, handle):
-        return self._say(handle.get("capability", (8, 6)))
-
-    def nvmlDeviceGetPciInfo(self, handle):
-        return SimpleNamespace(busId=handle.get("pci", "00000000:01:00.0"))
 
 
 def found(nvml, table=None):
@@ -73,7 +20,7 @@ def found(nvml, table=None):
 
 
 def test_an_ordinary_card():
-    nvml = Recorded(RTX)
+    nvml = RecordedNvml(RTX)
     (card,) = found(nvml).devices
     assert (card.id, card.vendor, card.name) == ("cuda0", "nvidia", "NVIDIA GeForce RTX 3090")
     assert card.memory == Memory(MemoryKind.DEDICATED, 24 * GIB, 20 * GIB)
@@ -93,21 +40,21 @@ def test_an_ordinary_card():
     ],
 )
 def test_unified_memory_is_the_system_s(card):
-    (device,) = found(Recorded(card)).devices
+    (device,) = found(RecordedNvml(card)).devices
     assert device.memory == Memory(MemoryKind.UNIFIED, 128 * GIB, 100 * GIB)
     assert device.problems == ()
 
 
 @pytest.mark.parametrize("number", [3, 4, 999])
 def test_an_ordinary_card_that_does_not_tell_its_memory_is_unknown(number):
-    (device,) = found(Recorded({**RTX, "error": number})).devices
+    (device,) = found(RecordedNvml({**RTX, "error": number})).devices
     assert device.memory == Memory(MemoryKind.DEDICATED, None, None)
     assert device.problems[0].values["what"] == "memory"
     assert device.problems[0].code == ("nvidia.no_permission" if number == 4 else "nvidia.no_answer")
 
 
 def test_a_total_of_0_on_an_ordinary_card_is_unknown():
-    (device,) = found(Recorded({**RTX, "total": 0})).devices
+    (device,) = found(RecordedNvml({**RTX, "total": 0})).devices
     assert device.memory == Memory(MemoryKind.DEDICATED, None, None)
 
 
@@ -122,36 +69,49 @@ def test_a_total_of_0_on_an_ordinary_card_is_unknown():
     ],
 )
 def test_each_failure_to_start_has_its_own_cause(number, code):
-    answer = found(Recorded(RTX, init=number))
+    answer = found(RecordedNvml(RTX, init=number))
     assert answer.devices == ()
     assert [cause.code for cause in answer.problems] == [code]
 
 
 def test_no_card_is_told():
-    (cause,) = found(Recorded()).problems
+    (cause,) = found(RecordedNvml()).problems
     assert (cause.code, cause.values) == ("nvidia.no_card", {"driver": "580.10"})
 
 
 def test_a_count_that_fails_is_told():
-    assert [cause.code for cause in found(Recorded(count=-999)).problems] == ["nvidia.no_answer"]
+    assert [cause.code for cause in found(RecordedNvml(count=-999)).problems] == ["nvidia.no_answer"]
 
 
 def test_one_lost_card_does_not_hide_the_others():
-    answer = found(Recorded(RTX, 15, {**RTX, "name": "NVIDIA L4"}))
+    answer = found(RecordedNvml(RTX, 15, {**RTX, "name": "NVIDIA L4"}))
     assert [device.id for device in answer.devices] == ["cuda0", "cuda2"]
     (cause,) = answer.problems
     assert (cause.code, cause.values["index"]) == ("nvidia.card_lost", 1)
 
 
 def test_unknown_fields_leave_the_card():
-    (device,) = found(Recorded({**RTX, "name": 999, "capability": 3, "pci": b"0000:01:00.0"}, driver=3)).devices
+    (device,) = found(RecordedNvml({**RTX, "name": 999, "capability": 3, "pci": b"0000:01:00.0"}, driver=3)).devices
     assert (device.name, device.driver, device.compute_capability) == ("NVIDIA", None, None)
     assert device.pci_id == "0000:01:00.0"
     assert device.memory.total_bytes == 24 * GIB
 
 
+class Instead(ThisHost):
+    """This machine, with another program in place of the probe."""
+
+    def __init__(self, *argv):
+        self._argv = argv
+
+    def ask(self, argv, limit_s):
+        return super().ask(self._argv, limit_s)
+
+    def names(self, folder):
+        return ()
+
+
 def ask_python(code, limit_s=20.0):
-    return find_cards(SYSTEM, Table(()), [sys.executable, "-c", code], limit_s)
+    return find_nvidia(Instead(sys.executable, "-c", code), SYSTEM, Table(()), limit_s)
 
 
 def test_a_child_that_hangs_is_ended_and_told():
@@ -167,7 +127,7 @@ def test_a_child_that_dies_is_told():
 
 
 def test_a_child_that_cannot_start_is_told():
-    assert find_cards(SYSTEM, Table(()), ["/nowhere/python"]).problems[0].code == "nvidia.probe_failed"
+    assert find_nvidia(Instead("/nowhere/python"), SYSTEM, Table(())).problems[0].code == "nvidia.probe_failed"
 
 
 def test_lines_before_the_answer_are_passed_over():
@@ -179,12 +139,62 @@ def test_an_answer_that_cannot_be_read_is_told(text):
     assert [cause.code for cause in read_answer(text, SYSTEM, Table(())).problems] == ["nvidia.probe_failed"]
 
 
-def test_the_real_child_answers_with_cards_or_a_cause():
-    answer = find_cards(SYSTEM, Table(()))
-    assert answer.devices or answer.problems
+def test_the_real_child_answers():
+    answer = find_nvidia(ThisHost(), SYSTEM, Table(()))
     assert all(cause.code != "nvidia.probe_failed" for cause in answer.problems)
 
 
 def test_a_frozen_build_asks_itself():
     assert probe_argv(True, "weighbridge") == ["weighbridge", "probe", "nvidia"]
     assert probe_argv(False, "python") == ["python", "-P", "-m", "weighbridge.hardware.nvidia"]
+
+
+def test_a_divided_card_is_its_slices_and_is_not_counted_itself():
+    slices = [{"name": "NVIDIA A100-SXM4-40GB MIG 3g.20gb", "total": 20 * GIB, "free": 19 * GIB}, 6]
+    card = {"name": "NVIDIA A100-SXM4-40GB", "total": 40 * GIB, "free": 40 * GIB, "mig": slices, "capability": (8, 0)}
+    table = Table([Row("NVIDIA A100-SXM4-40GB", 40, 1555, "s")])
+    (part,) = found(RecordedNvml(card), table).devices
+    assert (part.id, part.name) == ("cuda0.0", "NVIDIA A100-SXM4-40GB MIG 3g.20gb")
+    assert part.memory == Memory(MemoryKind.DEDICATED, 20 * GIB, 19 * GIB)
+    assert (part.compute_capability, part.bandwidth.gbs) == ("8.0", 1555 / 2)
+
+
+def test_a_card_set_to_be_divided_without_slices_is_told():
+    answer = found(RecordedNvml({**RTX, "mig": []}))
+    assert answer.devices == ()
+    assert [cause.code for cause in answer.problems] == ["nvidia.mig_empty"]
+
+
+def test_sensors_are_in_degrees_watts_and_shares():
+    told = {"temperature": 61, "load": 37, "power": 120_500, "limit": 250_000, "default": 350_000}
+    (card,) = found(RecordedNvml({**RTX, **told})).devices
+    sensors = card.sensors
+    assert (sensors.temperature_c, sensors.load, sensors.power_w) == (61, 0.37, 120.5)
+    assert (sensors.power_limit_w, sensors.power_default_w) == (250, 350)
+
+
+def test_sensors_that_are_not_supported_are_unknown():
+    (card,) = found(RecordedNvml(RTX)).devices
+    assert (card.sensors.temperature_c, card.sensors.power_limit_w) == (None, None)
+
+
+def test_no_driver_is_told_only_where_there_is_a_card():
+    nvml = RecordedNvml(RTX, init=12)
+    empty = RecordedHost(nvidia=nvml)
+    assert find_nvidia(empty, SYSTEM, Table(())).problems == ()
+    slot = "/sys/bus/pci/devices/0000:01:00.0/"
+    files = {slot + "vendor": "0x10de", slot + "class": "0x030000", slot + "device": "0x2684"}
+    with_card = RecordedHost(nvidia=nvml, files={**files, slot + "uevent": "DRIVER=nouveau\nPCI_ID=10DE:2684\n"})
+    (cause,) = find_nvidia(with_card, SYSTEM, Table(())).problems
+    assert (cause.code, cause.values) == ("nvidia.no_driver", {"slot": "0000:01:00.0", "driver": "nouveau"})
+
+
+def test_a_jetson_without_the_library_is_known_by_its_board():
+    host = RecordedHost(
+        nvidia=RecordedNvml(init=12),
+        files={"/proc/device-tree/model": "NVIDIA Jetson AGX Orin Developer Kit\0"},
+        architecture="aarch64",
+    )
+    (device,) = find_nvidia(host, SYSTEM, Table(())).devices
+    assert device.memory.kind is MemoryKind.UNIFIED
+    assert device.memory.total_bytes == 128 * GIB

@@ -33,6 +33,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("Web pages of {origin} may not use this port."),
         mark("Add the origin, exactly as written here, to the allowed ones."),
     ),
+    "apple.no_metal": (
+        mark("There is no graphics part here that Metal could compute on ({name}), so models run on the processor."),
+        mark("In a virtual machine that is how it is; run Weighbridge on the Mac itself."),
+    ),
     "body.bad_number": (
         mark("The request holds a number that JSON does not know (NaN, Infinity) or that is too long."),
         mark("Send plain numbers."),
@@ -60,6 +64,26 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "body.too_many": (
         mark("The request holds more than {limit} values."),
         mark("Send less at a time."),
+    ),
+    "card.carved_out": (
+        mark("{own_gib} GiB of memory are set aside for {name}, so the system sees {system_gib} GiB."),
+        mark("Models on the graphics part use what is set aside. The firmware's setup changes it (UMA frame buffer)."),
+    ),
+    "card.memory_unknown": (
+        mark("{name} does not tell how much memory it has."),
+        mark("It is shown as unknown; an engine that can use the card may know."),
+    ),
+    "card.no_driver": (
+        mark("{name} is here, but no driver through which it could compute has it (now: {driver})."),
+        mark("Install its maker's driver, or a newer kernel, then restart the machine."),
+    ),
+    "card.no_permission": (
+        mark("This user may not use {name} ({path})."),
+        mark("Add the user to the group that owns that device (render or video), then sign in again."),
+    ),
+    "card.not_passed_on": (
+        mark("{name} is in this machine, but its device {path} is not passed on to this container."),
+        mark("Start the container with that device (for Docker: --device /dev/dri)."),
     ),
     "chat.fault": (
         mark("Something in Weighbridge failed while this answer was being written ({reason})."),
@@ -147,6 +171,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "engine.no_model_file": (
         mark("The model file is not there any more."),
         mark("Scan the library again."),
+    ),
+    "engine.no_token": (
+        mark("{engine} loaded the model and could not answer with it: {message}"),
+        mark("Look at its log; the model may be of a kind that does not chat, or its chat template may be at fault."),
     ),
     "engine.none_for_format": (
         mark("No engine here runs {format} files ({model})."),
@@ -260,6 +288,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("This file has GGUF version {version}; versions 2 and 3 can be read."),
         mark("Get a newer conversion of the model, or a newer Weighbridge."),
     ),
+    "hardware.no_card": (
+        mark("No graphics card was found, so models run on the processor."),
+        mark("If this machine has one, install its driver."),
+    ),
     "hardware.probe_failed": (
         mark("Looking at the {what} failed ({reason})."),
         mark("The rest of the machine is shown; look again later."),
@@ -267,6 +299,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "hardware.probe_slow": (
         mark("Looking at the {what} took longer than {limit_s} seconds."),
         mark("The rest of the machine is shown; look again later."),
+    ),
+    "hardware.wsl_memory": (
+        mark("This is Linux inside Windows (WSL), which lends it {total_gib} GiB of memory."),
+        mark("For more, raise memory= in the file .wslconfig of your Windows user, then run: wsl --shutdown"),
     ),
     "hub.unreachable": (
         mark("The Hub could not be reached ({reason})."),
@@ -348,6 +384,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("No NVIDIA driver was found, so models run on the processor."),
         mark("If this machine has an NVIDIA card, install its driver."),
     ),
+    "nvidia.mig_empty": (
+        mark("{name} is set to be divided (MIG), but no part of it has been made, so it can not be used."),
+        mark("Make an instance (nvidia-smi mig -cgi), or turn the mode off (nvidia-smi -mig 0)."),
+    ),
     "nvidia.no_answer": (
         mark("The card does not tell its {what} ({reason})."),
         mark("It is shown as unknown."),
@@ -355,6 +395,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "nvidia.no_card": (
         mark("The NVIDIA driver {driver} runs, but sees no card."),
         mark("Check that the card is plugged in, and passed on to this container or virtual machine."),
+    ),
+    "nvidia.no_driver": (
+        mark("There is an NVIDIA card at {slot}, but NVIDIA's driver is not installed (driver now: {driver})."),
+        mark("Install NVIDIA's driver, then restart the machine."),
     ),
     "nvidia.no_permission": (
         mark("This user may not ask the NVIDIA driver ({reason})."),
@@ -489,6 +533,7 @@ THINGS: Mapping[str, str] = {
     "keys": mark("keys"),
     "memory": mark("memory"),
     "name": mark("name"),
+    "surroundings": mark("surroundings"),
     "tensors": mark("tensors"),
 }
 """Values of `what` that are words; any other is shown as it is."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from weighbridge.hardware.host import Host
 
 ROOT = Path("/sys/fs/cgroup")
 _RECLAIMABLE = ("inactive_file", "active_file", "slab_reclaimable")
@@ -40,6 +42,14 @@ def folders(paths: Mapping[str, str], controller: str, root: Path = ROOT) -> Ite
             group = base / path.strip("/")
             yield group
             yield from (above for above in group.parents if above == base or base in above.parents)
+
+
+def group_files(host: Host, groups: Iterable[Path], names: Iterable[str]) -> Iterator[Mapping[str, str]]:
+    """Of each group's folder the texts of those files that can be read, by name."""
+    wanted = tuple(names)
+    for group in groups:
+        texts = {name: host.text((group / name).as_posix()).strip() for name in wanted}
+        yield {name: text for name, text in texts.items() if text}
 
 
 def memory_limit(files: Mapping[str, str]) -> MemoryLimit | None:

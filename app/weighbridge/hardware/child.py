@@ -40,14 +40,6 @@ def ask(argv: Sequence[str], limit_s: float) -> Answer:
         _end(process)
 
 
-def run_text(argv: Sequence[str], limit_s: float) -> str:
-    """What `argv` prints, or "" where it cannot be started or does not end in time."""
-    try:
-        return ask(argv, limit_s).out
-    except OSError:
-        return ""
-
-
 def _end(process: subprocess.Popen[str]) -> None:
     """End a program that is still there. One stuck in the kernel cannot be ended: it is left behind, not waited for."""
     if process.poll() is not None:

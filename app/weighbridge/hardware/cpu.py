@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
-import platform
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from weighbridge.hardware import cgroup
-from weighbridge.hardware.child import run_text
+from weighbridge.hardware.apple import SYSCTL, fields, printed
+from weighbridge.hardware.host import Host, ThisHost
 from weighbridge.hardware.machine import Cpu
-from weighbridge.hardware.read import read_files, read_text
+from weighbridge.hardware.topology import numa_nodes
 
 _GROUP_FILES = ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us")
 _SYSCTL_NAMES = ("machdep.cpu", "hw.physicalcpu", "hw.logicalcpu", "hw.optional")
-_SYSCTL_LIMIT_S = 3.0
 
 EXTENSIONS: Mapping[str, str] = {
     "sse4_2": "SSE4.2",
@@ -61,29 +57,66 @@ _WINDOWS: Mapping[int, str] = {38: "SSE4.2", 39: "AVX", 40: "AVX2", 41: "AVX-512
 """Numbers of IsProcessorFeaturePresent (winnt.h)."""
 
 
-def detect_cpu() -> Cpu:
+_PARTS: Mapping[tuple[int, int], str] = {
+    (0x41, 0xD03): "Arm Cortex-A53",
+    (0x41, 0xD05): "Arm Cortex-A55",
+    (0x41, 0xD07): "Arm Cortex-A57",
+    (0x41, 0xD08): "Arm Cortex-A72",
+    (0x41, 0xD0B): "Arm Cortex-A76",
+    (0x41, 0xD0C): "Arm Neoverse N1",
+    (0x41, 0xD40): "Arm Neoverse V1",
+    (0x41, 0xD42): "Arm Cortex-A78AE",
+    (0x41, 0xD49): "Arm Neoverse N2",
+    (0x41, 0xD4F): "Arm Neoverse V2",
+    (0x41, 0xD85): "Arm Cortex-X925",
+    (0x51, 0x001): "Qualcomm Oryon",
+    (0xC0, 0xAC3): "Ampere-1",
+}
+"""Cores of Arm processors by implementer and part, as the kernel numbers them (arch/arm64/include/asm/cputype.h)."""
+
+
+def detect_cpu(host: Host | None = None) -> Cpu:
     """The processor of this machine, and what this process may use of it."""
-    if sys.platform.startswith("linux"):
-        return _linux_cpu()
-    if sys.platform == "darwin":
-        cpu = parse_sysctl(run_text(["/usr/sbin/sysctl", *_SYSCTL_NAMES], _SYSCTL_LIMIT_S))
-    else:
-        cpu = _windows_cpu()
-    return replace(cpu, usable_cores=cpu.logical_cores)
+    host = host or ThisHost()
+    if host.system == "Linux":
+        return _linux_cpu(host)
+    if host.system == "Darwin":
+        cpu = parse_sysctl(printed(host, (SYSCTL, *_SYSCTL_NAMES)))
+        return replace(cpu, usable_cores=cpu.logical_cores)
+    physical, logical, usable = host.cores()
+    present = set(host.features())
+    shown = tuple(label for number, label in _WINDOWS.items() if number in present)
+    return Cpu(host.processor_name(), physical, logical, usable, shown)
 
 
-def _linux_cpu() -> Cpu:
-    cpu = parse_cpuinfo(read_text(Path("/proc/cpuinfo")))
-    name = cpu.name or read_text(Path("/proc/device-tree/model")).strip("\0 \n") or platform.machine() or None
-    paths = cgroup.group_paths(read_text(Path("/proc/self/cgroup")))
-    groups = (read_files(folder, _GROUP_FILES) for folder in cgroup.folders(paths, "cpu"))
-    affinity = len(os.sched_getaffinity(0)) if sys.platform == "linux" else None
-    return replace(cpu, name=name, usable_cores=usable_cores(affinity or cpu.logical_cores, groups))
+def _linux_cpu(host: Host) -> Cpu:
+    text = host.text("/proc/cpuinfo")
+    cpu = parse_cpuinfo(text)
+    board = host.text("/proc/device-tree/model").strip("\0 \n")
+    name = cpu.name or board or arm_name(text) or host.architecture or None
+    paths = cgroup.group_paths(host.text("/proc/self/cgroup"))
+    groups = cgroup.group_files(host, cgroup.folders(paths, "cpu"), _GROUP_FILES)
+    cores = host.cores()[2] or cpu.logical_cores
+    return replace(cpu, name=name, usable_cores=usable_cores(cores, groups), numa_nodes=numa_nodes(host))
+
+
+def arm_name(text: str) -> str | None:
+    """The names of an Arm processor's cores, from the numbers in /proc/cpuinfo, the last kind (the fastest) first."""
+    kinds: dict[str, None] = {}
+    for block in reversed(text.split("\n\n")):
+        values = fields(block)
+        try:
+            kind = _PARTS.get((int(values["CPU implementer"], 16), int(values["CPU part"], 16)))
+        except (KeyError, ValueError):
+            continue
+        if kind is not None:
+            kinds[kind] = None
+    return ", ".join(kinds) or None
 
 
 def parse_cpuinfo(text: str) -> Cpu:
     """Name, cores and extensions from the text of /proc/cpuinfo; physical cores are unknown where it does not tell."""
-    processors = [_fields(block) for block in text.split("\n\n") if "processor" in block]
+    processors = [fields(block) for block in text.split("\n\n") if "processor" in block]
     if not processors:
         return Cpu(None, None, None, None)
     first = processors[0]
@@ -95,12 +128,12 @@ def parse_cpuinfo(text: str) -> Cpu:
 
 def parse_sysctl(text: str) -> Cpu:
     """The same from what `sysctl` prints on macOS."""
-    fields = _fields(text)
-    shown = dict.fromkeys(label for key, label in _APPLE.items() if fields.get(key) == "1")
+    values = fields(text)
+    shown = dict.fromkeys(label for key, label in _APPLE.items() if values.get(key) == "1")
     return Cpu(
-        name=fields.get("machdep.cpu.brand_string"),
-        physical_cores=_number(fields.get("hw.physicalcpu")),
-        logical_cores=_number(fields.get("hw.logicalcpu")),
+        name=values.get("machdep.cpu.brand_string"),
+        physical_cores=_number(values.get("hw.physicalcpu")),
+        logical_cores=_number(values.get("hw.logicalcpu")),
         usable_cores=None,
         extensions=tuple(shown),
     )
@@ -115,27 +148,5 @@ def usable_cores(cores: int | None, groups: Iterable[Mapping[str, str]]) -> int 
     return allowed if cores is None else min(cores, allowed)
 
 
-def _fields(text: str) -> dict[str, str]:
-    pairs = (line.partition(":") for line in text.splitlines())
-    return {name.strip(): value.strip() for name, colon, value in pairs if colon and value.strip()}
-
-
 def _number(text: str | None) -> int | None:
     return int(text) if text and text.isdecimal() else None
-
-
-def _windows_cpu() -> Cpu:
-    import psutil
-
-    physical, logical = psutil.cpu_count(logical=False), psutil.cpu_count()
-    if sys.platform != "win32":
-        return Cpu(platform.processor() or platform.machine() or None, physical, logical, None)
-    import ctypes
-    import winreg
-
-    key = winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"HARDWARE\DESCRIPTION\System\CentralProcessor\0")
-    with key:
-        name = str(winreg.QueryValueEx(key, "ProcessorNameString")[0]).strip()
-    present = ctypes.windll.kernel32.IsProcessorFeaturePresent
-    shown = tuple(label for number, label in _WINDOWS.items() if present(number))
-    return Cpu(name or None, physical, logical, None, shown)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from weighbridge.hardware import cgroup
+from weighbridge.hardware.host import Host, ThisHost
 from weighbridge.hardware.machine import Memory, MemoryKind
-from weighbridge.hardware.read import read_files, read_text
+from weighbridge.hardware.pci import NVIDIA, cards
+from weighbridge.hardware.topology import memory_without_cores
 
 _GROUP_FILES = (
     "memory.max",
@@ -20,14 +20,14 @@ _GROUP_FILES = (
 )
 
 
-def detect_memory() -> Memory:
+def detect_memory(host: Host | None = None) -> Memory:
     """The memory of this machine, or of the container this process runs in."""
-    if not sys.platform.startswith("linux"):
-        return _portable_memory()
-    memory = parse_meminfo(read_text(Path("/proc/meminfo")))
-    paths = cgroup.group_paths(read_text(Path("/proc/self/cgroup")))
-    groups = (read_files(folder, _GROUP_FILES) for folder in cgroup.folders(paths, "memory"))
-    return within_limits(memory, groups)
+    host = host or ThisHost()
+    if host.system != "Linux":
+        return Memory(MemoryKind.SHARED, *host.memory())
+    memory = _without_cards(host, parse_meminfo(host.text("/proc/meminfo")))
+    paths = cgroup.group_paths(host.text("/proc/self/cgroup"))
+    return within_limits(memory, cgroup.group_files(host, cgroup.folders(paths, "memory"), _GROUP_FILES))
 
 
 def parse_meminfo(text: str) -> Memory:
@@ -58,8 +58,12 @@ def _least(known: int | None, limit: int) -> int:
     return limit if known is None else min(known, limit)
 
 
-def _portable_memory() -> Memory:
-    import psutil
-
-    memory = psutil.virtual_memory()
-    return Memory(MemoryKind.SHARED, memory.total, memory.available)
+def _without_cards(host: Host, memory: Memory) -> Memory:
+    """NVIDIA's server chips (GH200, GB200) show their cards' memory as the system's too; it counts as the cards'."""
+    if host.architecture != "aarch64" or memory.total_bytes is None or memory.available_bytes is None:
+        return memory
+    total, free = memory_without_cores(host)
+    if not total or total >= memory.total_bytes or not cards(host, NVIDIA):
+        return memory
+    rest = memory.total_bytes - total
+    return replace(memory, total_bytes=rest, available_bytes=max(0, min(rest, memory.available_bytes - free)))

@@ -5,23 +5,23 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from weighbridge.hardware.bandwidth import Table
-from weighbridge.hardware.child import ask
-from weighbridge.hardware.machine import Device, Memory, MemoryKind
+from weighbridge.hardware.host import Host
+from weighbridge.hardware.machine import Bandwidth, Device, Found, Memory, MemoryKind, Sensors
+from weighbridge.hardware.nvidia import is_unified
+from weighbridge.hardware.nvml import LIBRARY_MISSING
+from weighbridge.hardware.pci import NVIDIA, cards
 from weighbridge_engines.api import Cause
 
 LIMIT_S = 5.0
-
-
-@dataclass(frozen=True)
-class Found:
-    """The cards, and why there are none or not all."""
-
-    devices: tuple[Device, ...] = ()
-    problems: tuple[Cause, ...] = ()
+SYSTEMS = ("Linux", "Windows")
+"""Where the maker's driver is to be had."""
+DEVICE_TREE = "/proc/device-tree/model"
+_SLICES = 8
+"""A card's memory and its bandwidth are divided by eighths (NVIDIA, "MIG User Guide", device partitioning)."""
 
 
 def probe_argv(frozen: bool, executable: str) -> list[str]:
@@ -31,11 +31,20 @@ def probe_argv(frozen: bool, executable: str) -> list[str]:
     return [executable, "-P", "-m", "weighbridge.hardware.nvidia"]
 
 
-def find_cards(system: Memory, table: Table, argv: Sequence[str] | None = None, limit_s: float = LIMIT_S) -> Found:
-    """The NVIDIA cards of this machine. `system` is its memory, which a card with unified memory shares."""
-    command = argv or probe_argv(bool(getattr(sys, "frozen", False)), sys.executable)
+def find_nvidia(host: Host, system: Memory, table: Table, limit_s: float = LIMIT_S) -> Found:
+    """The NVIDIA cards of a machine. `system` is its memory, which a card with unified memory shares."""
+    if host.system not in SYSTEMS:
+        return Found()
+    command = probe_argv(bool(getattr(sys, "frozen", False)), sys.executable)
+    found = _asked(host, command, limit_s, system, table)
+    if found.devices:
+        return found
+    return _jetson(host, system, table) or replace(found, problems=_true_here(host, found.problems))
+
+
+def _asked(host: Host, command: Sequence[str], limit_s: float, system: Memory, table: Table) -> Found:
     try:
-        answer = ask(command, limit_s)
+        answer = host.ask(command, limit_s)
     except OSError as error:
         return _failed("nvidia.probe_failed", reason=error.strerror or str(error))
     if answer.exit_code is None:
@@ -63,15 +72,44 @@ def _device(card: Mapping[str, Any], system: Memory, table: Table) -> Device:
     else:
         memory = Memory(MemoryKind.DEDICATED, total, card["free_bytes"])
     return Device(
-        id=f"cuda{card['index']}",
+        id=card["id"],
         vendor="nvidia",
         name=name or "NVIDIA",
         memory=memory,
         driver=card["driver"],
         compute_capability=card["compute_capability"],
         pci_id=card["pci_id"],
-        bandwidth=table.of(name, total) if name else None,
+        bandwidth=_bandwidth(name, total, card["slice_of_bytes"], table) if name else None,
         problems=_causes(card["faults"]),
+        integrated=card["unified"],
+        sensors=Sensors(**card["sensors"]),
+    )
+
+
+def _bandwidth(name: str, total: int | None, whole: int | None, table: Table) -> Bandwidth | None:
+    """The card's; of a slice the same share as of the memory, in eighths."""
+    if whole is None or total is None:
+        return table.of(name, total)
+    card = table.of(name.partition(" MIG ")[0], whole)
+    eighths = min(_SLICES, max(1, round(_SLICES * total / whole)))
+    return card and replace(card, low_gbs=card.low_gbs * eighths / _SLICES, high_gbs=card.high_gbs * eighths / _SLICES)
+
+
+def _jetson(host: Host, system: Memory, table: Table) -> Found | None:
+    """A Jetson board by its own name, as NVIDIA's library is not there on older ones."""
+    model = host.text(DEVICE_TREE).strip("\0 \n")
+    if "jetson" not in model.lower() and not ("nvidia" in model.lower() and is_unified(model)):
+        return None
+    memory = Memory(MemoryKind.UNIFIED, system.total_bytes, system.available_bytes)
+    return Found((Device("cuda0", "nvidia", model, memory, bandwidth=table.of(model), integrated=True),))
+
+
+def _true_here(host: Host, problems: Sequence[Cause]) -> tuple[Cause, ...]:
+    """No driver is no fault where there is no card: on Linux the bus tells, and which driver has the card instead."""
+    if host.system != "Linux" or all(cause.code != LIBRARY_MISSING for cause in problems):
+        return tuple(problems)
+    return tuple(
+        Cause("nvidia.no_driver", {"slot": card.slot, "driver": card.driver or "-"}) for card in cards(host, NVIDIA)
     )
 
 
