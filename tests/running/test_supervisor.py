@@ -171,6 +171,27 @@ def test_a_killed_launcher_takes_its_engine_along(supervisor, echo):
     lease.give_back()
 
 
+def test_a_killed_launcher_takes_what_its_engine_started_along(supervisor, echo):
+    lease = supervisor.lease(echo(tps=0, grandchildren=2)).result(WAIT_S)
+    pid = supervisor.running()[0].pid
+    pids = family(pid)
+    assert len(pids) == 3
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: states(supervisor).get("parrot") is State.FAILED)
+    until(lambda: not any(psutil.pid_exists(each) for each in pids))
+    lease.give_back()
+
+
+def test_an_engine_that_cannot_answer_is_not_waited_for(supervisor, echo):
+    with pytest.raises(EngineFailed) as failed:
+        supervisor.lease(echo(fail_at="prompt", fail_how="error", log=["last words"])).result(WAIT_S)
+    assert failed.value.code == "engine.no_token"
+    assert failed.value.values["status"] == 500
+    assert "echo was told to fail" in failed.value.values["message"]
+    assert "last words" in failed.value.log
+    assert states(supervisor) == {"parrot": State.FAILED}
+
+
 def test_a_flood_of_log_lines_does_not_hold_up_the_load(supervisor, echo):
     log = ["x" * 5000] * 200
     supervisor.lease(echo(log=log)).result(WAIT_S).give_back()

@@ -15,6 +15,7 @@ import psutil
 from weighbridge.running import launcher
 
 GRACE_S = 3.0
+_LAST_WORDS_S = 1.0
 _READ_BYTES = 1 << 16
 _LINE_BYTES = 1 << 16
 
@@ -49,7 +50,9 @@ class Child:
         )
         self._on_line = on_line
         self._on_end = on_end
-        self._reader = threading.Thread(target=self._read, name=f"child-{self._process.pid}")
+        self._family: list[psutil.Process] = []
+        # A daemon, for what has escaped may hold the pipe open for ever.
+        self._reader = threading.Thread(target=self._read, name=f"child-{self._process.pid}", daemon=True)
         self._reader.start()
 
     @property
@@ -68,7 +71,8 @@ class Child:
         code = self._process.poll()
         if code is None:
             return None
-        self._reader.join()
+        self._end_family()
+        self._reader.join(_LAST_WORDS_S)
         self.stop()
         return 128 - code if code > 128 else code
 
@@ -76,9 +80,16 @@ class Child:
         """Resident memory of the program and all its children, without the launcher; None once they are gone."""
         try:
             family = psutil.Process(self.pid).children(recursive=True)
+            self._family = family or self._family
             return sum(member.memory_info().rss for member in family) or None
         except psutil.Error:
             return None
+
+    def _end_family(self) -> None:
+        """The launcher leaves nothing behind; where it was killed itself, what was last seen below it is ended here."""
+        for member in self._family:
+            with contextlib.suppress(psutil.Error):
+                member.kill()  # by its time of start as well: never another program with the same number
 
     def _read(self) -> None:
         assert self._process.stdout is not None

@@ -49,6 +49,7 @@ class EngineProcess:
         self._child: Child | None = None
         self._child_lock = threading.Lock()
         self._told = Told()
+        self._refusal: EngineFailed | None = None
         self.running = Running(
             model.id, model.title, engine.id, State.LOADING, load, settings(load, Told()), since_s=time.monotonic()
         )
@@ -84,17 +85,25 @@ class EngineProcess:
             if self._stopping.is_set():
                 self._become(State.STOPPED, url=None, memory_bytes=None)
                 return
-            error = failure(self._engine, self.log.lines(), code)
+            error = self._cause(code)
             if error.code != "engine.port_taken" or attempt == PORT_TRIES - 1:
                 self._become(State.FAILED, error=error, url=None, memory_bytes=None)
                 return
             self.log.add("weighbridge: the port was taken in between, trying another")
+
+    def _cause(self, code: int) -> EngineFailed:
+        """Why the child ended. One that could not answer was ended by us: its refusal tells more than its end."""
+        error = failure(self._engine, self.log.lines(), code)
+        if self._refusal is None or error.code == "engine.port_taken":  # then it was another program that refused
+            return error
+        return EngineFailed(self._refusal.code, error.log, engine=self._engine.title, **self._refusal.values)
 
     def _one_life(self, port: int) -> int:
         """Start a child, follow it to its end; its exit code."""
         load = self.running.load
         argv = command(self._engine, load, port, bool(getattr(sys, "frozen", False)))
         self._told = Told()
+        self._refusal = None
         with self._child_lock:
             child = Child(argv, environment(self._engine, self.key, os.environ), self._heard, self._wake.set)
             self._child = child
@@ -105,17 +114,25 @@ class EngineProcess:
         return code
 
     def _follow(self, child: Child, port: int) -> None:
-        loading = self.running.state is State.LOADING
+        loading = self.running.state is State.LOADING and self._refusal is None
         self._wake.wait(_LOADING_POLL_S if loading or self._stopping.is_set() else _READY_POLL_S)
         self._wake.clear()
         self._drain()
         if self._stopping.is_set():
             self._become(State.STOPPING)
-        elif loading and healthy(port) and answers(port, self.key) and not self._stopping.is_set():
+        elif loading and healthy(port) and self._answers(child, port) and not self._stopping.is_set():
             self._drain()
             self._become(State.READY, stage="ready", url=f"http://127.0.0.1:{port}", memory_bytes=child.memory_bytes())
         else:
             self._publish(pid=child.pid, memory_bytes=child.memory_bytes())
+
+    def _answers(self, child: Child, port: int) -> bool:
+        try:
+            return answers(port, self.key)
+        except EngineFailed as refusal:
+            self._refusal = refusal
+            child.stop()
+            return False
 
     def _heard(self, line: str) -> None:
         self._lines.put(line)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import socket
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 
+from weighbridge.base.errors import EngineFailed
+
 HEALTH_TIMEOUT_S = 2.0
 ONE_TOKEN_TIMEOUT_S = 600.0
+MAX_ANSWER_BYTES = 1 << 16
+_SHOWN = 500
+_NOT_YET = (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS)
 _PORTS = range(20000, 32000)
 """Below the range that systems take ports for outgoing connections from, so that none is taken in between."""
 
@@ -32,29 +38,41 @@ def free_port() -> int:
 def healthy(port: int) -> bool:
     """True once the engine says that its model is loaded."""
     try:
-        return _status(port, "GET", "/health", "", "", HEALTH_TIMEOUT_S) == HTTPStatus.OK
+        return _ask(port, "GET", "/health", "", "", HEALTH_TIMEOUT_S)[0] == HTTPStatus.OK
     except (OSError, HTTPException):
         return False
 
 
 def answers(port: int, key: str) -> bool:
-    """True if the engine takes our key and makes one token: a server can be healthy and unable to answer."""
+    """True if the engine takes our key and makes one token: a server can be healthy and unable to answer.
+
+    False where it is too early to tell. Raises EngineFailed("engine.no_token") where it answers with an error, which
+    asking again would not change.
+    """
     body = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
     try:
-        return (
-            _status(port, "POST", "/v1/chat/completions", key, json.dumps(body), ONE_TOKEN_TIMEOUT_S) == HTTPStatus.OK
-        )
+        status, answer = _ask(port, "POST", "/v1/chat/completions", key, json.dumps(body), ONE_TOKEN_TIMEOUT_S)
     except (OSError, HTTPException):
         return False
+    if status != HTTPStatus.OK and status not in _NOT_YET:
+        raise EngineFailed("engine.no_token", status=status, message=_words(answer))
+    return status == HTTPStatus.OK
 
 
-def _status(port: int, method: str, path: str, key: str, body: str, timeout_s: float) -> int:
+def _ask(port: int, method: str, path: str, key: str, body: str, timeout_s: float) -> tuple[int, bytes]:
     connection = HTTPConnection("127.0.0.1", port, timeout=timeout_s)
     try:
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         connection.request(method, path, body or None, headers)
         response = connection.getresponse()
-        response.read()
-        return response.status
+        return response.status, response.read(MAX_ANSWER_BYTES)
     finally:
         connection.close()
+
+
+def _words(answer: bytes) -> str:
+    """The message of an OpenAI-style error, or the answer as it is."""
+    shown = answer.decode("utf-8", "replace").strip()
+    with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
+        shown = str(json.loads(shown)["error"]["message"])
+    return shown[:_SHOWN]
