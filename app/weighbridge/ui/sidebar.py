@@ -67,8 +67,10 @@ class Sidebar(QFrame):
         for made in self._buttons.values():
             layout.addWidget(made)
         layout.addStretch(1)
-        for widget in self._foot:
-            layout.addWidget(widget)
+        for name, box in (appearance, spoken):
+            name.setContentsMargins(STEP // 2, 2 * STEP, 0, 0)
+            layout.addWidget(name)
+            layout.addWidget(box)
         theme.changed.connect(self._theme_changed)
         self._tint()
         self._size()

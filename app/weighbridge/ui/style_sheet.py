@@ -4,7 +4,7 @@ There are two: one for pages and bars, and its first part alone for messages, wh
 costs when it is made, and when the scheme changes, grows with the rules.
 
 Widgets set the property `role`: on QLabel "title", "heading", "dim", "figure" or "bad"; on QPushButton "primary",
-"quiet", "address" or "page"; on QFrame "panel"; on a text "plain" or "bubble".
+"quiet", "line", "address" or "page"; on QFrame "panel"; on a text "plain" or "bubble".
 """
 
 from __future__ import annotations
@@ -32,6 +32,12 @@ QPushButton:disabled { color: $dim; background: $window; }
 QPushButton[role="quiet"] { background: transparent; border-color: transparent; padding: 4px 8px; }
 QPushButton[role="quiet"]:hover { background: $accent_surface; }
 QPushButton[role="quiet"]:focus { border-color: $accent; }
+
+QPushButton[role="line"] { background: transparent; border: 1px solid transparent; border-radius: 0; color: $dim;
+  padding: 4px 0; margin-right: 12px; }
+QPushButton[role="line"]:hover { color: $accent; }
+QPushButton[role="line"]:focus { border-bottom-color: $accent; }
+QPushButton[role="line"]:disabled { color: $others; }
 
 QPlainTextEdit, QTextEdit { background: $panel; color: $text; border: 1px solid $line; border-radius: 6px;
   padding: 5px 8px; selection-background-color: $accent; selection-color: $on_accent; }
@@ -66,6 +72,9 @@ QPushButton[role="primary"] { background: $accent; color: $on_accent; border-col
 QPushButton[role="primary"]:hover { background: $accent_pressed; border-color: $accent_pressed; }
 QPushButton[role="primary"]:focus { border: 2px solid $text; padding: 5px 11px; }
 QPushButton[role="primary"]:disabled { background: $unknown_surface; color: $dim; border-color: $line; }
+QPushButton#switcher { font-weight: 600; padding-right: $room; }
+QPushButton::menu-indicator { image: url("$down_glyph"); width: $glyph; height: $glyph; right: 8px;
+  subcontrol-origin: padding; subcontrol-position: right center; }
 QPushButton[role="address"] { background: transparent; border: 1px solid transparent; padding: 2px 0;
   font-weight: 600; text-align: left; }
 QPushButton[role="address"]:hover { color: $accent; }
@@ -80,6 +89,7 @@ QPushButton[role="page"]:checked { background: $accent_surface; color: $accent; 
 QLineEdit, QAbstractSpinBox, QComboBox { background: $panel; color: $text;
   border: 1px solid $line; border-radius: 6px; padding: 5px 8px; selection-background-color: $accent;
   selection-color: $on_accent; }
+QLineEdit[role="search"] { padding-left: 0; }
 QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus { border-color: $accent; }
 QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: $dim; background: $window; }
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit { border: none; padding: 0; background: transparent; }

@@ -43,6 +43,11 @@ class TopBar(QFrame):
         self.show_model(None, None)
         self.show_port(None)
 
+    def begin_at(self, left: int) -> None:
+        """Where the meters begin, in pixels from the left: above the pages."""
+        self._name.setMinimumWidth(max(0, left - 8 * STEP))
+        self._make_room()
+
     def show_memories(self, memories: Sequence[Memory]) -> None:
         """One meter a memory, the first ones where there is no room for all."""
         while len(self._meters) < len(memories):
@@ -94,7 +99,8 @@ class TopBar(QFrame):
             room = self._room()
             if not wanted or wanted[0] <= room:
                 break
-        self._name.setVisible(sum(wanted) + self._name.sizeHint().width() <= room)
+        name = max(self._name.sizeHint().width(), self._name.minimumWidth())
+        self._name.setVisible(sum(wanted) + name <= room)
         for place, meter in enumerate(self._meters):
             meter.setVisible(sum(wanted[: place + 1]) <= room)
 

@@ -128,7 +128,9 @@ class Window(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._palette.hide()
-        self._sidebar.use_narrow(self.width() < self.fontMetrics().height() * _NARROW_EMS)
+        narrow = self.width() < self.fontMetrics().height() * _NARROW_EMS
+        self._sidebar.use_narrow(narrow)
+        self._topbar.begin_at(0 if narrow else self._sidebar.width() + 4 * STEP)
 
     def _lay_out(self) -> None:
         pages = QWidget()

@@ -63,12 +63,18 @@ def prompt_in_words(reading: Reading | None) -> str:
     return "–" if reading.prompt_tps is None else f"{number(reading.prompt_tps)}\u202ftok/s"
 
 
-def context_in_words(used: int | None, context: int | None) -> str:
-    """ "912 of 4,096 · 3,184 left"."""
+def of_in_words(used: int | None, context: int | None) -> str:
+    """Tokens of the context: "912 of 4,096"."""
     if used is None or context is None:
         return "–" if used is None else number(used)
-    left = number(max(0, context - used))
-    return text("{used} of {context} · {left} left", used=number(used), context=number(context), left=left)
+    return text("{done} of {total}", done=number(used), total=number(context))
+
+
+def left_in_words(used: int | None, context: int | None) -> str:
+    """ "3,184 left"; empty where it is not known."""
+    if used is None or context is None:
+        return ""
+    return text("{count} left", count=number(max(0, context - used)))
 
 
 def _ending(message: Message) -> str:

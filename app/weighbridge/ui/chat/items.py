@@ -147,10 +147,10 @@ class AnswerItem(_Item):
 
     def _make_actions(self) -> QWidget:
         made = QWidget()
-        copied = button(text("Copy"), lambda: copy(self.raw, copied), "quiet", text("Copy the whole answer"))
+        copied = button(text("Copy"), lambda: copy(self.raw, copied), "line", text("Copy the whole answer"))
         self._asks = (
-            button(text("Edit"), lambda: self.edit_wanted.emit(self.message), "quiet", text("Edit the question")),
-            button(text("Regenerate"), lambda: self.regenerate_wanted.emit(self.message), "quiet"),
+            button(text("Edit"), lambda: self.edit_wanted.emit(self.message), "line", text("Edit the question")),
+            button(text("Regenerate"), lambda: self.regenerate_wanted.emit(self.message), "line"),
         )
         buttons = (copied, *self._asks)
         line = row(*buttons, self._branches, self._line, owner=made, gap=0)

@@ -41,7 +41,7 @@ class OptionsPane(QFrame):
         super().__init__(parent)
         self.setProperty("role", "panel")
         self.setFixedWidth(WIDTH_LINES * self.fontMetrics().height())
-        self._table = SettingsTable(theme)
+        self._table = SettingsTable(theme, roomy=True)
         self._none = label(text("No model is loaded."), "dim", wrap=True)
         self._context = Whole(256, 1_048_576, 1024)
         self._threads = Whole(1, 256, 1)

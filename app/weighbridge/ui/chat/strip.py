@@ -6,6 +6,7 @@ screen reader at each change nor lay the page out again. A reader that asks is t
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 
@@ -13,34 +14,41 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from weighbridge.base.units import number, seconds, size
+from weighbridge.base.units import MIB, number, seconds, size
 from weighbridge.base.words import text
 from weighbridge.chat.meter import Reading
-from weighbridge.ui.chat.figures import context_in_words, prompt_in_words, source_in_words
+from weighbridge.ui.chat.figures import left_in_words, of_in_words, prompt_in_words, source_in_words
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.parts import row, scaled
 
+_USUAL_CONTEXT = 8_192
 POINTS = 60
 """Points of the sparkline: twelve seconds at five a second."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One figure: a dim name and its value; `share` (0 to 1) draws a bar below."""
+    """One figure: a dim name, its value, and a dim note beside the name; `share` (0 to 1) draws a bar below."""
 
     name: str
     value: str
+    note: str = ""
     share: float | None = None
+
+    @property
+    def head(self) -> str:
+        """The dim line."""
+        return f"{self.name} · {self.note}" if self.note else self.name
 
 
 class Readout(QWidget):
-    """Paints one figure, its name dim above its value."""
+    """Paints one figure, its name dim above its value. It is as wide as the widest figure it was told of."""
 
     def __init__(self, theme: Theme, name: str, widest: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._shown = Shown(name, "–")
-        self._widest = widest
+        self._widest = Shown(name, widest)
         self._bold = QFont(self.font())
         self._bold.setWeight(QFont.Weight.DemiBold)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -48,24 +56,31 @@ class Readout(QWidget):
 
     @property
     def value(self) -> str:
-        """The value shown."""
-        return self._shown.value
+        """The value shown, with its note."""
+        return " · ".join(part for part in (self._shown.value, self._shown.note) if part)
 
-    def say(self, value: str, share: float | None = None) -> None:
+    def say(self, value: str, note: str = "", share: float | None = None) -> None:
         """Show `value`; one that is wider than any before it makes its own room."""
-        shown = Shown(self._shown.name, value, share)
+        shown = Shown(self._shown.name, value, note, share)
         if shown == self._shown:
             return
         self._shown = shown
         self.update()
-        if len(value) > len(self._widest):
-            self._widest = value
+        if len(value) > len(self._widest.value) or len(note) > len(self._widest.note):
+            self.make_room(value, note)
+
+    def make_room(self, widest: str, note: str = "") -> None:
+        """The widest figure that will be shown from now on."""
+        wanted = Shown(self._shown.name, widest, note)
+        if wanted != self._widest:
+            self._widest = wanted
             self.updateGeometry()
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetricsF(self._bold)
-        wide = max(metrics.horizontalAdvance(self._widest), metrics.horizontalAdvance(self._shown.name))
-        return QSize(round(wide) + STEP, round(2 * metrics.lineSpacing()) + 2 * STEP)
+        head = QFontMetricsF(self.font()).horizontalAdvance(self._widest.head)
+        wide = max(metrics.horizontalAdvance(self._widest.value), head)
+        return QSize(math.ceil(wide) + STEP, round(2 * metrics.lineSpacing()) + 2 * STEP)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         del event
@@ -74,7 +89,7 @@ class Readout(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QColor(tokens.dim))
-        painter.drawText(QRectF(0, 0, self.width(), line), Qt.AlignmentFlag.AlignLeft, self._shown.name)
+        painter.drawText(QRectF(0, 0, self.width(), line), Qt.AlignmentFlag.AlignLeft, self._shown.head)
         painter.setPen(QColor(tokens.text))
         painter.setFont(self._bold)
         painter.drawText(QRectF(0, line, self.width(), line), Qt.AlignmentFlag.AlignLeft, self._shown.value)
@@ -170,12 +185,11 @@ class LiveStrip(QFrame):
         super().__init__(parent)
         self.setProperty("role", "panel")
         self.speed = Speed(theme)
-        self.first = Readout(theme, text("first token"), "00.00 s")
-        self.prompt = Readout(
-            theme, text("prompt"), text("{done} of {total}", done=number(88_888), total=number(88_888))
-        )
-        self.memory = Readout(theme, text("memory"), "000.0 MiB")
-        self.context = Readout(theme, text("context"), context_in_words(44_444, 88_888))
+        self.first = Readout(theme, text("first token"), seconds(88_880))
+        self.prompt = Readout(theme, text("prompt"), "")
+        self.memory = Readout(theme, text("memory"), size(round(888.8 * MIB)))
+        self.context = Readout(theme, text("context"), "")
+        self._make_room(_USUAL_CONTEXT)
         line = row(self.speed, self.first, self.prompt, self.memory, self.context, owner=self, gap=5)
         line.setContentsMargins(4 * STEP, 2 * STEP, 4 * STEP, 2 * STEP)
 
@@ -198,7 +212,10 @@ class LiveStrip(QFrame):
 
     def show_context(self, used: int | None, context: int | None) -> None:
         """Tokens of context used, of how many."""
-        self.context.say(context_in_words(used, context), used / context if used is not None and context else None)
+        if context is not None:
+            self._make_room(context)
+        left = left_in_words(used, context)
+        self.context.say(of_in_words(used, context), left, used / context if used is not None and context else None)
 
     def show_memory(self, memory_bytes: int | None) -> None:
         """Resident memory of the engine."""
@@ -212,12 +229,20 @@ class LiveStrip(QFrame):
         return ", ".join(parts + [f"{one.accessibleName()} {one.value}" for one in figures if one.value != "–"])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow window the memory goes first, the top bar has it too; then the prompt."""
         super().resizeEvent(event)
-        room = event.size().width() - self.fontMetrics().horizontalAdvance("0") * 4
-        fixed = self.first.sizeHint().width() + self.context.sizeHint().width() + self.speed.minimumSizeHint().width()
-        fixed += 15 * STEP
-        self.prompt.setVisible(room > fixed + self.prompt.sizeHint().width())
-        self.memory.setVisible(
-            room > fixed + self.prompt.sizeHint().width() + self.memory.sizeHint().width() + 5 * STEP
-        )
+        self._give_way(event.size().width())
+
+    def _make_room(self, context: int) -> None:
+        """For the figures of a context of so many tokens."""
+        whole = of_in_words(context, context)
+        self.prompt.make_room(whole)
+        self.context.make_room(whole, left_in_words(0, context))
+        self._give_way(self.width())
+
+    def _give_way(self, width: int) -> None:
+        """In a narrow window the memory goes first, the top bar has it too; then the prompt."""
+        kept = (self.speed.minimumSizeHint().width(), self.first.sizeHint().width(), self.context.sizeHint().width())
+        room = width - sum(kept) - 18 * STEP
+        for one in (self.prompt, self.memory):
+            room -= one.sizeHint().width() + 5 * STEP
+            one.setVisible(room >= 0)

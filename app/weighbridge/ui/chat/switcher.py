@@ -23,6 +23,7 @@ class ModelSwitcher(QPushButton):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setObjectName("switcher")
         self.setAutoDefault(False)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setToolTip(text("Choose the model (Ctrl+L)"))
@@ -38,7 +39,7 @@ class ModelSwitcher(QPushButton):
     def show_models(self, models: Sequence[Model], running: Sequence[Running], chosen: Model | None) -> None:
         """Name `chosen`; offer `models`, each with what it is doing."""
         title = chosen.title if chosen is not None else text("No model")
-        self.setText(_cut(title) + "  ")
+        self.setText(_cut(title))
         self.setAccessibleName(text("Model: {model}", model=title))
         self.setEnabled(bool(models))
         self._models, self._running, self._chosen = tuple(models), tuple(running), chosen

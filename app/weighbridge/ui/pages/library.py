@@ -151,6 +151,7 @@ class LibraryPage(Page):
 
     def _make_search(self) -> QLineEdit:
         made = QLineEdit(clearButtonEnabled=True)
+        made.setProperty("role", "search")
         made.setPlaceholderText(text("Search the Library"))
         made.setAccessibleName(text("Search the Library"))
         made.setMaximumWidth(made.fontMetrics().height() * 26)

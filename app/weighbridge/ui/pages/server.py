@@ -115,7 +115,9 @@ class ServerPage(Page):
         head = row(label(text("Server"), "title"), self._badge, None, number, self._number, self._toggle, gap=3)
         safe = text("Only programs on this computer can reach it. Any key, or none, will do.")
         state = panel(row(self._address, None), self._moved, label(safe, "dim", wrap=True), margin=4)
-        served = panel(label(text("Models it answers for"), "heading"), self._served_area(), margin=4)
+        served_head = row(label(text("Models it answers for"), "heading"))
+        served_head.addStrut(self.fontMetrics().height() + 3 * STEP)  # as high as the other panel's, which has buttons
+        served = panel(served_head, self._served_area(), margin=4)
         middle = QWidget()
         beside = row(served, self._sample_panel(), owner=middle, gap=3)
         beside.setStretch(0, 2)

@@ -16,6 +16,7 @@ class FittedArea(QScrollArea):
     def __init__(self, inner: QWidget) -> None:
         super().__init__()
         inner.setObjectName("scrolled")
+        self._inner = inner
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -24,14 +25,14 @@ class FittedArea(QScrollArea):
         self.setWidget(inner)
 
     def sizeHint(self) -> QSize:
-        inner = self.widget()
+        inner = self._inner
         wide = self.width()
         high = inner.heightForWidth(wide) if inner.hasHeightForWidth() else inner.sizeHint().height()
         return QSize(inner.sizeHint().width(), high)
 
     def minimumSizeHint(self) -> QSize:
         least = self.fontMetrics().lineSpacing() * LEAST_LINES
-        return QSize(self.widget().minimumSizeHint().width(), min(least, self.sizeHint().height()))
+        return QSize(self._inner.minimumSizeHint().width(), min(least, self.sizeHint().height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from weighbridge.base.explain import explain_code
@@ -50,16 +51,18 @@ def difference_in_words(setting: Setting) -> str:
 
 
 class SettingsTable(QWidget):
-    """Two columns of values, "requested" and "effective"."""
+    """Two columns of values, "requested" and "effective"; where it is `roomy`, with lines between the settings."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, roomy: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._roomy = roomy
+        self._names: list[QLabel] = []
         self._settings: tuple[Setting, ...] = ()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(3 * STEP)
-        self._grid.setVerticalSpacing(STEP)
+        self._grid.setVerticalSpacing((3 if roomy else 1) * STEP)
         self._grid.setColumnStretch(0, 1)
         theme.changed.connect(self._draw)
         self._draw()
@@ -70,8 +73,19 @@ class SettingsTable(QWidget):
             self._settings = tuple(settings)
             self._draw()
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._roomy:
+            painter = QPainter(self)
+            painter.setPen(QColor(self._theme.tokens.line))
+            for name in self._names:
+                y = name.geometry().top() - self._grid.verticalSpacing() // 2 - 1
+                painter.drawLine(0, y, self.width(), y)
+            painter.end()
+
     def _draw(self) -> None:
         clear(self._grid)
+        self._names = []
         self.setAccessibleName(text("Requested and effective settings"))
         self.setAccessibleDescription(". ".join(_spoken(setting) for setting in self._settings))
         for place, words in enumerate((text("Requested"), text("Effective")), start=1):
@@ -81,7 +95,8 @@ class SettingsTable(QWidget):
             line = self._draw_setting(setting, line)
 
     def _draw_setting(self, setting: Setting, line: int) -> int:
-        self._grid.addWidget(label(setting_name(setting.name)), line, 0)
+        self._names.append(label(setting_name(setting.name)))
+        self._grid.addWidget(self._names[-1], line, 0)
         self._grid.addWidget(label(value_in_words(setting.requested, text("auto"))), line, 1, _RIGHT)
         role = "figure" if setting.differs else ""
         self._grid.addWidget(label(value_in_words(setting.effective, text("unknown")), role), line, 2, _RIGHT)
