@@ -1,3 +1,4 @@
+import os
 import struct
 
 import pytest
@@ -237,6 +238,13 @@ def test_a_file_that_cannot_be_opened_is_told(tmp_path):
     with pytest.raises(BadFile) as caught:
         FileSource(tmp_path)
     assert caught.value.code == "file.unreadable"
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe.gguf")
+    with pytest.raises(BadFile) as caught:
+        FileSource(tmp_path / "pipe.gguf")
+    assert caught.value.code == "file.not_regular"
 
 
 def test_a_local_file_is_read_by_range(tmp_path):

@@ -1,4 +1,5 @@
 import os
+import sys
 
 import pytest
 from tests.formats.made_gguf import LLAMA, gguf
@@ -6,6 +7,7 @@ from tests.formats.made_gguf import LLAMA, gguf
 from weighbridge.base.errors import Cancelled
 from weighbridge.base.task import Task
 from weighbridge.library.files import MAX_DEPTH, find_files
+from weighbridge.library.index import Library
 from weighbridge.library.scan import scan
 
 CONTENT = gguf(LLAMA)
@@ -115,6 +117,33 @@ def test_names_that_clash_to_the_end_get_their_path(tmp_path):
     put(tmp_path, "x/o/r/m.gguf", "y/o/r/m.gguf")
     root = tmp_path.as_posix()
     assert ids(tmp_path) == [f"{root}/x/o/r/m", f"{root}/y/o/r/m"]
+
+
+def test_a_whole_model_beside_its_parts_is_told_from_them(tmp_path):
+    put(tmp_path, "m.gguf", "m-00001-of-00002.gguf", "m-00002-of-00002.gguf")
+    root = tmp_path.as_posix()
+    models = scan([tmp_path], Task())
+    assert [model.id for model in models] == [f"{root}/m-00001-of-00002.gguf", f"{root}/m.gguf"]
+    library = Library([tmp_path])
+    library.scan()
+    assert [library.resolve(model.id) for model in models] == list(models)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names of any bytes")
+def test_names_that_cannot_be_shown_are_mended_and_still_lead_to_the_file(tmp_path):
+    for name in (b"bad\xff.gguf", b"new\nline.gguf", b"red\x1b[31m.gguf", "turn\u202e.gguf".encode()):
+        (tmp_path / os.fsdecode(name)).write_bytes(CONTENT)
+    put(tmp_path, "Ünï 😀 'q\".gguf")
+    models = scan([tmp_path], Task())
+    names = ["bad\ufffd", "new\ufffdline", "red\ufffd[31m", "turn\ufffd", "Ünï 😀 'q\""]
+    assert sorted(model.id for model in models) == sorted(names)
+    assert all(model.path.read_bytes() == CONTENT for model in models)
+
+
+def test_past_the_limit_the_search_ends_and_says_so_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("weighbridge.library.files.MAX_ENTRIES", 3)
+    put(tmp_path, *(f"{folder}/m.gguf" for folder in "abcdef"))
+    assert [error.values["path"] for error in find_files([tmp_path], Task()).skipped] == [str(tmp_path)]
 
 
 def test_an_echo_model_is_a_json_object(tmp_path):

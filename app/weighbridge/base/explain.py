@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.printable import printable
 from weighbridge.base.words import mark, text
 
 
@@ -215,6 +216,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "file.not_gguf": (
         mark("This is not a GGUF file; it starts with {starts_with}."),
         mark("Download it again, or remove it."),
+    ),
+    "file.not_regular": (
+        mark("{name} is a pipe or a device, not a file."),
+        mark("Remove it, or put the model in its place."),
     ),
     "file.old_ggml": (
         mark("This file has the old GGML format, from before GGUF."),
@@ -563,4 +568,6 @@ def _shown(name: str, value: object) -> object:
     """Lists, and what an error is about, as a person reads them."""
     if name == "what" and isinstance(value, str):
         return text(THINGS[value]) if value in THINGS else value
-    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return ", ".join(printable(str(item)) for item in value)
+    return printable(value) if isinstance(value, str) else value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Protocol
@@ -26,10 +28,14 @@ class FileSource:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._file: BinaryIO = path.open("rb")
-            self.size_bytes: int | None = self._file.seek(0, 2)
+            self._file: BinaryIO = os.fdopen(_open(path), "rb")
         except OSError as error:
             raise self._unreadable(error) from error
+        status = os.fstat(self._file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            self._file.close()
+            raise BadFile("file.not_regular", name=path.name)
+        self.size_bytes: int | None = status.st_size
 
     def read(self, offset: int, length: int) -> bytes:
         """`length` bytes from `offset` on; fewer only at the end of the file."""
@@ -53,6 +59,11 @@ class FileSource:
 
     def _unreadable(self, error: OSError) -> BadFile:
         return BadFile("file.unreadable", name=self._path.name, reason=error.strerror or str(error))
+
+
+def _open(path: Path) -> int:
+    """A pipe may have taken the file's place, and opening one would wait for its writer."""
+    return os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
 
 
 class BytesSource:

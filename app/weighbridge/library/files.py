@@ -58,7 +58,7 @@ class _Walk:
     def below(self, root: Path) -> Iterator[Found]:
         """The files below `root`, folder by folder; a list of open folders stands in for recursion."""
         waiting = [(root, 0)]
-        while waiting:
+        while waiting and self._entries <= MAX_ENTRIES:
             folder, depth = waiting.pop()
             deeper: list[tuple[Path, int]] = []
             for path in self._names(folder):

@@ -72,7 +72,7 @@ def _bare(name: str) -> str:
 
 
 def _by_id(model: Model, name: str) -> bool:
-    return _same(model.id, _bare(name))
+    return _same(model.id, name) or _same(model.id, _bare(name))
 
 
 def _by_title(model: Model, name: str) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weighbridge.base.errors import BadFile, WeighbridgeError
+from weighbridge.base.printable import printable
 from weighbridge.base.task import Task
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
@@ -82,7 +84,7 @@ def _model(files: list[Found], headers: Headers) -> Model | None:
     if _only_helps(first.path, info):
         return None
     part = _part(first.path)
-    stem = part.stem if part else first.path.stem
+    stem = _name(part.stem if part else first.path.stem)
     return Model(
         id=stem,
         title=stem,
@@ -122,9 +124,14 @@ def _missing_parts(part: Part, files: list[Found]) -> WeighbridgeError:
     return BadFile("model.part_missing", missing=", ".join(missing), here=len(here), count=part.count)
 
 
+def _name(stem: str) -> str:
+    """A file's name as text that can be shown, stored and sent: file systems allow any bytes in it."""
+    return printable(os.fsencode(stem).decode("utf-8", "replace"))
+
+
 def _echo(file: Found) -> Model:
     """A model of the fake engine that ships with the program for trials: a JSON object."""
-    stem = file.path.stem
+    stem = _name(file.path.stem)
     model = Model(stem, stem, file.path, (file.path,), "echo", None, file.size_bytes)
     try:
         sound = file.size_bytes <= MAX_ECHO_BYTES and isinstance(json.loads(file.path.read_bytes()), dict)
@@ -134,9 +141,9 @@ def _echo(file: Found) -> Model:
 
 
 def _with_unique_ids(rows: list[_Row]) -> list[Model]:
-    """The models with ids that differ: the stem, where two clash owner/repo/stem, then the whole path."""
+    """The models with ids that differ: the stem, where two clash owner/repo/stem, then the path, then the file's."""
     models = [row.model for row in rows]
-    for longer in (_owner_id, _path_id):
+    for longer in (_owner_id, _path_id, _file_id):
         counts = Counter(model.id.casefold() for model in models)
         models = [
             model if counts[model.id.casefold()] == 1 else replace(model, id=longer(row))
@@ -154,4 +161,9 @@ def _owner_id(row: _Row) -> str:
 
 
 def _path_id(row: _Row) -> str:
-    return row.model.path.with_name(row.model.title).as_posix()
+    return f"{_name(row.model.path.parent.as_posix())}/{row.model.title}"
+
+
+def _file_id(row: _Row) -> str:
+    """For files side by side whose names differ in their ends alone: a whole model beside the parts it was made of."""
+    return _name(row.model.path.as_posix())
