@@ -1,5 +1,7 @@
 """The process that hosts one library engine: `python -m weighbridge_engines.worker ENGINE --port N --load JSON`.
 
+With `--devices` in place of the rest it prints what the engine can compute on, as one line of JSON, and ends.
+
 The key comes by environment. An engine with `serve` brings its own server; one with `open` is hosted behind `hosting`.
 Nothing of SIGTERM is caught: the default action ends a process even while a library is deep in its own code.
 """
@@ -12,8 +14,9 @@ import os
 import sys
 import threading
 import time
+from dataclasses import asdict
 
-from weighbridge_engines.api import KEY_VARIABLE, Load
+from weighbridge_engines.api import KEY_VARIABLE, Engine, Load
 from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.hosting import host
 
@@ -27,6 +30,8 @@ def main(argv: list[str]) -> int:
     if engine is None:
         sys.stderr.write(f"worker: no engine {arguments.engine!r}\n")
         return 2
+    if arguments.devices:
+        return _print_devices(engine)
     load = Load.from_json(json.loads(arguments.load))
     key = os.environ.pop(KEY_VARIABLE, "")
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
@@ -43,9 +48,20 @@ def main(argv: list[str]) -> int:
 def _arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="weighbridge-worker")
     parser.add_argument("engine")
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--load", required=True)
-    return parser.parse_args(argv)
+    parser.add_argument("--devices", action="store_true")
+    parser.add_argument("--port", type=int)
+    parser.add_argument("--load")
+    arguments = parser.parse_args(argv)
+    if not arguments.devices and (arguments.port is None or arguments.load is None):
+        parser.error("--port and --load are needed, or --devices")
+    return arguments
+
+
+def _print_devices(engine: Engine) -> int:
+    """An exception of the library ends the process: its last line on stderr is the reason."""
+    devices = [asdict(device) for device in engine.devices()]
+    sys.stdout.write(json.dumps({"devices": devices}) + "\n")
+    return 0
 
 
 def _end_with_parent(parent: int) -> None:

@@ -149,6 +149,14 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
             " the same load will most likely crash again."
         ),
     ),
+    "engine.devices_failed": (
+        mark("{engine} could not tell what it can compute on ({reason})."),
+        mark("Its devices are shown as unknown; install the engine anew if it does not run either."),
+    ),
+    "engine.devices_slow": (
+        mark("{engine} did not tell within {limit_s} seconds what it can compute on."),
+        mark("Its devices are shown as unknown. A sick driver may hold it; restart the machine if it comes back."),
+    ),
     "engine.ended": (
         mark("{engine} ended by itself with status {exit_code}."),
         mark("The last lines of its log are kept below."),
@@ -168,6 +176,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "engine.missing_library": (
         mark("{engine} needs the system library {library}, which is not installed."),
         mark("Install the package that holds it (on Debian, libgomp1 holds libgomp.so.1), then load the model again."),
+    ),
+    "engine.no_build": (
+        mark("No installed engine can use {device}: the {build} build of {engine} is not installed."),
+        mark("Install that build; until then models run on what is left."),
     ),
     "engine.no_model_file": (
         mark("The model file is not there any more."),
@@ -292,6 +304,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "gguf.version": (
         mark("This file has GGUF version {version}; versions 2 and 3 can be read."),
         mark("Get a newer conversion of the model, or a newer Weighbridge."),
+    ),
+    "hardware.measured_unreadable": (
+        mark("The measured bandwidth could not be read ({path}), so published figures are shown."),
+        mark("Measure it again."),
     ),
     "hardware.no_card": (
         mark("No graphics card was found, so models run on the processor."),
@@ -528,6 +544,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "stream.too_long": (
         mark("The engine sent more at a time than any answer holds."),
         mark("Look at the engine's log, then try again."),
+    ),
+    "system": (
+        mark("The system refused something that Weighbridge needed ({reason})."),
+        mark("Check the free space, and who may read and write there."),
     ),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _AFTER_KILL_S = 0.5
@@ -19,8 +19,11 @@ class Answer:
     exit_code: int | None
 
 
-def ask(argv: Sequence[str], limit_s: float) -> Answer:
-    """Run `argv` without a shell or input, for `limit_s` at most. Raises OSError where it cannot be started."""
+def ask(argv: Sequence[str], limit_s: float, environment: Mapping[str, str] | None = None) -> Answer:
+    """Run `argv` without a shell or input, for `limit_s` at most, in our environment unless another is given.
+
+    Raises OSError where it cannot be started.
+    """
     process = subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,
@@ -29,6 +32,7 @@ def ask(argv: Sequence[str], limit_s: float) -> Answer:
         text=True,
         encoding="utf-8",
         errors="replace",
+        env=None if environment is None else dict(environment),
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
     )
     try:

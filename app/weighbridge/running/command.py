@@ -23,12 +23,14 @@ def command(engine: Engine, load: Load, port: int, frozen: bool) -> list[str]:
     """The engine's own program, or the worker that hosts its library."""
     if engine.command is not None:
         return engine.command(load, port)
-    worker = (
-        [str(Path(sys.executable).with_name("weighbridge-worker"))]
-        if frozen
-        else [sys.executable, "-P", "-m", "weighbridge_engines.worker"]
-    )
-    return [*worker, engine.id, "--port", str(port), "--load", json.dumps(load.as_json())]
+    return [*worker_argv(frozen), engine.id, "--port", str(port), "--load", json.dumps(load.as_json())]
+
+
+def worker_argv(frozen: bool) -> list[str]:
+    """How the worker is started from here; a frozen build brings it as a program of its own."""
+    if frozen:
+        return [str(Path(sys.executable).with_name("weighbridge-worker"))]
+    return [sys.executable, "-P", "-m", "weighbridge_engines.worker"]
 
 
 def environment(engine: Engine, key: str, inherited: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,151 @@
+"""What each installed engine can compute on: asked in a child, which a sick driver may hold or kill, and remembered.
+
+An answer holds for one version of an engine on one set of devices and drivers. Free memory is never remembered.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from weighbridge.hardware.child import Answer, ask
+from weighbridge.hardware.machine import Device as CardOrPart
+from weighbridge.hardware.machine import Machine
+from weighbridge.running.command import environment, worker_argv
+from weighbridge_engines.api import Cause, Device, Engine, no_devices
+
+LIMIT_S = 20.0
+"""The first use of CUDA or Vulkan after a start may take seconds."""
+FILE = "devices.json"
+_AT_ONCE = 4
+_MAX_BYTES = 1 << 20
+_BUILDS: Mapping[str, str] = {"nvidia": "CUDA", "amd": "ROCm or Vulkan", "intel": "Vulkan", "apple": "Metal"}
+_BUILDS_OF = "llama.cpp"
+
+Ask = Callable[[Sequence[str], float, Mapping[str, str]], Answer]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one installed engine told. `devices` is None where it could not tell, for the reason in `problem`."""
+
+    engine_id: str
+    title: str
+    version: str | None
+    devices: tuple[Device, ...] | None
+    problem: Cause | None = None
+
+    @property
+    def uses_processor(self) -> bool:
+        """Whether the processor is among its devices."""
+        return any(device.kind == "cpu" for device in self.devices or ())
+
+
+class EngineDevices:
+    """Asks those of `engines` that are installed and can tell; remembers in a file of the data folder."""
+
+    def __init__(self, engines: Mapping[str, Engine], data: Path, ask_child: Ask = ask) -> None:
+        self._engines = engines
+        self._file = data / FILE
+        self._ask = ask_child
+
+    def told(self, machine: Machine) -> tuple[Told, ...]:
+        """What each engine told. Never raises; a child that hangs costs LIMIT_S seconds, all of them together."""
+        able = [one for one in self._engines.values() if one.devices is not no_devices and one.missing() is None]
+        known, here = self._read(), _key(machine)
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="devices") as pool:
+            told = tuple(pool.map(lambda engine: _known(engine, known, here) or self._asked(engine), able))
+        fresh = {one.engine_id: _entry(one, here) for one in told if one.devices is not None and one.version}
+        if {**known, **fresh} != known:
+            self._write({**known, **fresh})
+        return told
+
+    def _asked(self, engine: Engine) -> Told:
+        frozen = bool(getattr(sys, "frozen", False))
+        try:
+            answer = self._ask(
+                [*worker_argv(frozen), engine.id, "--devices"], LIMIT_S, environment(engine, "", os.environ)
+            )
+        except OSError as error:
+            return _failed(engine, "engine.devices_failed", reason=error.strerror or str(error))
+        if answer.exit_code is None:
+            return _failed(engine, "engine.devices_slow", limit_s=int(LIMIT_S))
+        devices = read_devices(answer.out)
+        if devices is None or answer.exit_code != 0:
+            reason = (answer.err.strip().splitlines() or [str(answer.exit_code)])[-1]
+            return _failed(engine, "engine.devices_failed", reason=reason)
+        return Told(engine.id, engine.title, engine.version(), devices)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            with self._file.open(encoding="utf-8") as file:
+                values = json.loads(file.read(_MAX_BYTES))
+        except (OSError, ValueError):
+            return {}
+        return values if isinstance(values, dict) else {}
+
+    def _write(self, values: Mapping[str, Any]) -> None:
+        """A data folder that cannot be written only means that engines are asked again."""
+        beside = self._file.with_suffix(".new")
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_text(json.dumps(values), encoding="utf-8")
+            beside.replace(self._file)
+        except OSError:
+            return
+
+
+def read_devices(text: str) -> tuple[Device, ...] | None:
+    """The devices in the last line that a worker printed, before which libraries may have printed theirs."""
+    lines = text.strip().splitlines()
+    try:
+        return tuple(Device(**values) for values in json.loads(lines[-1] if lines else "")["devices"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def by_engine(told: Iterable[Told]) -> dict[str, tuple[Device, ...]]:
+    """The devices by engine id, as `hardware.merge.with_engines` wants them."""
+    return {one.engine_id: one.devices for one in told if one.devices is not None}
+
+
+def missing_build(device: CardOrPart, told: Sequence[Told]) -> Cause | None:
+    """What is missing to use a device: None where an engine uses it, or where one that might could not tell."""
+    build = _BUILDS.get(device.vendor)
+    if device.seen_by or build is None or any(one.devices is None for one in told):
+        return None
+    return Cause("engine.no_build", {"device": device.name, "build": build, "engine": _BUILDS_OF})
+
+
+def _key(machine: Machine) -> str:
+    """The devices and drivers on which an answer depends."""
+    return "; ".join(f"{device.pci_id or device.name} {device.driver or ''}" for device in machine.devices)
+
+
+def _entry(told: Told, here: str) -> dict[str, Any]:
+    devices = [asdict(replace(device, memory_free_bytes=None)) for device in told.devices or ()]
+    return {"version": told.version, "machine": here, "devices": devices}
+
+
+def _known(engine: Engine, known: Mapping[str, Any], here: str) -> Told | None:
+    entry = known.get(engine.id)
+    version = engine.version()
+    if (
+        not isinstance(entry, dict)
+        or version is None
+        or (entry.get("version"), entry.get("machine")) != (version, here)
+    ):
+        return None
+    devices = read_devices(json.dumps({"devices": entry.get("devices")}))
+    return None if devices is None else Told(engine.id, engine.title, version, devices)
+
+
+def _failed(engine: Engine, code: str, **values: object) -> Told:
+    cause = Cause(code, {"engine": engine.title, **values})
+    return Told(engine.id, engine.title, engine.version(), None, cause)
