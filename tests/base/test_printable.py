@@ -4,7 +4,7 @@ import pytest
 
 from weighbridge.base.errors import NotFound
 from weighbridge.base.explain import explain
-from weighbridge.base.printable import encodable, printable
+from weighbridge.base.printable import encodable, json_bytes, printable
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,7 @@ def test_halves_of_pairs_are_replaced_and_nothing_else():
 def test_an_error_about_a_hostile_name_is_one_plain_line():
     told = str(explain(NotFound("model.unknown", name="\x1b]0;x\x07", served=["a\nb"])))
     assert told.startswith("There is no model \ufffd]0;x\ufffd here. There is: a\ufffdb.")
+
+
+def test_json_is_utf8_whatever_is_in_it():
+    assert json_bytes({"a": "\udcffü😀"}) == '{"a": "\ufffdü😀"}'.encode()

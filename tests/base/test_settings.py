@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from weighbridge.base.settings import Settings, SettingsStore, parse
+from weighbridge.base.settings import Settings, SettingsStore, language_choice, parse
 
 
 @pytest.fixture
@@ -114,3 +114,20 @@ def test_listeners_hear_each_change_until_they_leave(file):
     leave()
     store.change(port=2)
     assert [value.port for value in heard] == [1]
+
+
+@pytest.mark.parametrize("content", ["a = " + "[" * 5000, "port = " + "9" * 5000, "port = 1\nport = 2", "\x00"])
+def test_a_hostile_file_is_set_aside(tmp_path, content):
+    path = tmp_path / "settings.toml"
+    path.write_text(content)
+    assert language_choice(path) is None
+    store = SettingsStore(path)
+    assert [notice.code for notice in store.notices] == ["settings.damaged"]
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("folder", ["", "a\0b"])
+def test_a_folder_that_is_no_path_is_a_bad_value(folder):
+    settings, bad = parse({"model_folders": [folder]})
+    assert settings.model_folders == ()
+    assert [cause.code for cause in bad] == ["settings.bad_value"]

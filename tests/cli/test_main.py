@@ -1,11 +1,12 @@
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
 from weighbridge import __version__
-from weighbridge.base.errors import Cancelled, NotFound
+from weighbridge.base.errors import Cancelled, EngineFailed, NotFound
 from weighbridge.cli import main
 
 
@@ -107,3 +108,23 @@ def test_names_that_the_terminal_lacks_are_no_error(home):
     )
     assert child.returncode == 0
     assert b"??????" in child.stdout
+
+
+def test_the_last_lines_of_an_engine_are_told(monkeypatch, capsys):
+    def act(arguments):
+        raise EngineFailed("engine.ended", ("first \x1b[2J", "last"), engine="Echo", exit_code=3)
+
+    assert run_act(monkeypatch, act) == 1
+    assert capsys.readouterr().err.endswith("  first \ufffd[2J\n  last\n")
+    assert run_act(monkeypatch, act, "--json") == 1
+    assert json.loads(capsys.readouterr().out)["error"]["log"] == ["first \x1b[2J", "last"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux")  # noqa: PTH110
+def test_a_full_disk_is_told_without_a_trace(home):
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        command = [sys.executable, "-m", "weighbridge", "ls"]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=30)
+    assert ended.returncode == 1
+    assert "No space left on device" in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -77,3 +77,34 @@ def test_an_engine_that_dies_amid_its_answer(home, capsys):
 def test_a_context_that_makes_no_sense(parrot, capsys, context):
     assert run(["run", "parrot", "x", "--context", context], catalogue) == 2
     assert f"{context} is not a whole number from 1 up" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-this-name/x", "a" * 5000, "", "/"])
+def test_names_that_are_no_paths(parrot, capsys, name):
+    assert run(["run", name, "x"], catalogue) == 1
+    assert "parrot" in capsys.readouterr().err
+
+
+def test_a_prompt_of_any_bytes(parrot, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\xff b\x00"), encoding="utf-8"))
+    assert run(["run", "parrot"], catalogue) == 0
+    assert run(["run", "parrot", "c\udcff"], catalogue) == 0
+    assert capsys.readouterr().out == "a\ufffd b\x00\nc\ufffd\n"
+
+
+def test_closed_streams(parrot, monkeypatch):
+    for name in ("stdin", "stdout"):
+        monkeypatch.setattr(f"sys.{name}", None)
+    assert run(["run", "parrot"], catalogue) == 0
+
+
+@pytest.mark.parametrize("option", ["--temperature=nan", "--top-p=inf", "--max-tokens=0", "--max-tokens=-5"])
+def test_numbers_that_mean_nothing(parrot, capsys, option):
+    assert run(["run", "parrot", "x", option], catalogue) == 2
+    assert option.partition("=")[2] in capsys.readouterr().err
+
+
+def test_the_engines_own_words_for_an_answer_that_broke_off(home, capsys):
+    echo(home / "data" / "models" / "weak.echo", text="a b", repeat=9, fail_at="token", fail_how="error", fail_after=5)
+    assert run(["run", "weak", "x"], catalogue) == 1
+    assert "echo was told to fail" in capsys.readouterr().err

@@ -53,7 +53,14 @@ def test_two_requests_for_one_new_model_load_it_once():
 
 def test_two_new_models_load_one_after_the_other():
     assert next_steps([wanted("a", 1), wanted("b", 1)], [], room(9)) == Steps(start=0)
-    assert next_steps([wanted("b", 1)], [Occupied("a", State.LOADING, LOAD)], room(9)) == Steps()
+    loading = Occupied("a", State.LOADING, LOAD)
+    assert next_steps([wanted("a", 1), wanted("b", 1)], [loading], room(9)) == Steps()
+
+
+def test_a_load_that_nobody_waits_for_any_more_gives_way():
+    loading = Occupied("a", State.LOADING, LOAD)
+    assert next_steps([], [loading], UNKNOWN) == Steps()
+    assert next_steps([Wanted("b")], [loading], UNKNOWN) == stop("a")
 
 
 def test_what_fits_beside_is_loaded_beside():

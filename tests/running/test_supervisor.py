@@ -192,6 +192,14 @@ def test_an_engine_that_cannot_answer_is_not_waited_for(supervisor, echo):
     assert states(supervisor) == {"parrot": State.FAILED}
 
 
+def test_a_hanging_load_that_was_given_up_does_not_stand_in_the_way(supervisor, echo):
+    given_up = supervisor.lease(echo("hanger", fail_at="prompt", fail_how="hang"))
+    until(lambda: states(supervisor) == {"hanger": State.LOADING})
+    given_up.cancel()
+    supervisor.lease(echo("parrot")).result(WAIT_S).give_back()
+    assert states(supervisor) == {"parrot": State.READY}
+
+
 def test_a_flood_of_log_lines_does_not_hold_up_the_load(supervisor, echo):
     log = ["x" * 5000] * 200
     supervisor.lease(echo(log=log)).result(WAIT_S).give_back()

@@ -33,6 +33,14 @@ class Paths:
         return self.data / "weighbridge.log"
 
 
+def user_path(text: str) -> Path:
+    """`text` as a path, with "~" for the home folder; a "~name" of nobody stays as it is."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
+
+
 def default_paths() -> Paths:
     """The platform's folders; `WEIGHBRIDGE_HOME` moves all of them, `WEIGHBRIDGE_MODELS` the models alone."""
     home = os.environ.get("WEIGHBRIDGE_HOME")

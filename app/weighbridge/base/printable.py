@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -23,6 +24,11 @@ def printable(text: str) -> str:
 def encodable(text: str) -> str:
     """`text` with U+FFFD for each half of a surrogate pair, which no encoding has: Python's mark of a bad byte."""
     return text if text.isascii() else _LONE.sub(_REPLACEMENT, text)
+
+
+def json_bytes(value: object) -> bytes:
+    """`value` as JSON in UTF-8. A lone half of a pair, which JSON may hold and UTF-8 may not, becomes U+FFFD."""
+    return encodable(json.dumps(value, ensure_ascii=False)).encode()
 
 
 def _is_unshown(letter: str) -> bool:

@@ -44,7 +44,7 @@ def language_choice(path: Path) -> str | None:
     """
     try:
         choice = tomllib.loads(path.read_text("utf-8")).get("language")
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return choice if choice in LANGUAGE_CHOICES and choice != "system" else None
 
@@ -97,7 +97,7 @@ class SettingsStore:
             return tomllib.loads(self._path.read_text("utf-8"))
         except FileNotFoundError:
             return {}
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        except (ValueError, RecursionError):  # not TOML, not UTF-8, a number too long, nested without end
             self._set_aside()
         except OSError as error:
             self._notices.append(Cause("settings.unreadable", {"path": str(self._path), "reason": str(error)}))
@@ -153,8 +153,8 @@ def _is_number(value: object, low: int, high: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
-def _is_texts(value: object) -> bool:
-    return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+def _is_paths(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(item, str) and item and "\0" not in item for item in value)
 
 
 def _is_text_or_none(value: object) -> bool:
@@ -167,7 +167,7 @@ _CHECKS: Mapping[str, Callable[[object], bool]] = {
     "port": lambda value: _is_number(value, 1, 65_535),
     "port_on": lambda value: isinstance(value, bool),
     "context": lambda value: _is_number(value, 1, 1 << 31),
-    "model_folders": _is_texts,
+    "model_folders": _is_paths,
     "window_geometry": _is_text_or_none,
     "last_model": _is_text_or_none,
 }

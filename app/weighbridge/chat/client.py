@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from typing import Any
 import httpx2
 
 from weighbridge.base.errors import Cancelled, EngineFailed
+from weighbridge.base.printable import json_bytes
 from weighbridge.base.task import Task
 from weighbridge.chat.events import Event
 from weighbridge.chat.failure import failure
@@ -88,7 +88,7 @@ class ChatClient:
         with self._http.stream(
             "POST",
             lease.url + "/v1/chat/completions",
-            content=json.dumps({**body, **_ASKED}).encode(),
+            content=json_bytes({**body, **_ASKED}),
             headers={**lease.headers, "Content-Type": "application/json", "Accept-Encoding": "identity"},
             extensions={"trace": line.watch},
         ) as answer:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weighbridge.base.errors import NotFound, WeighbridgeError
-from weighbridge.base.paths import default_paths
+from weighbridge.base.paths import default_paths, user_path
 from weighbridge.base.words import text
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ PATIENCE_S = 2
 
 def add_load_options(parser: argparse.ArgumentParser) -> None:
     """`--context`, `--threads` and `--slots`; all default to what suits the machine."""
-    parser.add_argument("--context", type=_positive, metavar="N", help=text("context length in tokens"))
-    parser.add_argument("--threads", type=_positive, metavar="N", help=text("threads; default: all cores but one"))
-    parser.add_argument("--slots", type=_positive, metavar="N", help=text("answers at the same time; default: 1"))
+    parser.add_argument("--context", type=positive, metavar="N", help=text("context length in tokens"))
+    parser.add_argument("--threads", type=positive, metavar="N", help=text("threads; default: all cores but one"))
+    parser.add_argument("--slots", type=positive, metavar="N", help=text("answers at the same time; default: 1"))
 
 
 def library_for(name: str | None) -> Library:
@@ -37,8 +37,8 @@ def library_for(name: str | None) -> Library:
 
     library = open_library()
     library.scan()
-    path = Path(name).expanduser() if name else None
-    if path is not None and path.is_file() and not _listed(library, str(path)):
+    path = user_path(name) if name else None
+    if path is not None and os.path.isfile(path) and not _listed(library, str(path)):  # noqa: PTH113 - never raises
         library = Library([*library.folders, path.absolute().parent])
         library.scan()
     return library
@@ -74,7 +74,7 @@ def open_library() -> Library:
     """The library of this user, not yet scanned: the models folder, and the folders in the settings."""
     from weighbridge.library.index import Library
 
-    others = (Path(folder).expanduser() for folder in settings().model_folders)
+    others = (user_path(folder) for folder in settings().model_folders)
     return Library([default_paths().models, *others])
 
 
@@ -100,7 +100,8 @@ def _listed(library: Library, name: str) -> bool:
     return True
 
 
-def _positive(value: str) -> int:
+def positive(value: str) -> int:
+    """A whole number from 1 up, for argparse."""
     if not value.isdecimal() or int(value) < 1:
         raise argparse.ArgumentTypeError(text("{value} is not a whole number from 1 up", value=value))
     return int(value)

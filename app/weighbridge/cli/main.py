@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 
 from weighbridge import __version__
-from weighbridge.base.errors import Cancelled, WeighbridgeError
+from weighbridge.base.errors import Cancelled, EngineFailed, WeighbridgeError
 from weighbridge.base.explain import explain
 from weighbridge.base.paths import default_paths
+from weighbridge.base.printable import printable
 from weighbridge.base.settings import language_choice
 from weighbridge.base.words import LANGUAGES, text, use_language
 from weighbridge.cli import hardware, ls, run_command, serve, starter
@@ -24,6 +25,7 @@ COMMANDS = (hardware, ls, starter, run_command, serve)
 """One module a command; each registers itself with `add(subparsers)` and sets `run`, called with the arguments."""
 
 FAILED, INTERRUPTED = 1, 130
+SHOWN_LINES = 12
 
 
 def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int:
@@ -41,7 +43,8 @@ def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int
         return end.code if isinstance(end.code, int) else FAILED
     try:
         code: int = arguments.run(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except WeighbridgeError as error:
         tell_error(error, as_json=getattr(arguments, "json", False))
@@ -50,6 +53,10 @@ def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int
         return INTERRUPTED
     except BrokenPipeError:
         _forget_stdout()
+        return FAILED
+    except OSError as error:
+        _forget_stdout()
+        tell_error(WeighbridgeError("system", reason=str(error)), as_json=False)
         return FAILED
 
 
@@ -69,13 +76,16 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def tell_error(error: WeighbridgeError, as_json: bool) -> None:
-    """An error in words on stderr, or as one JSON object on stdout."""
+    """An error in words on stderr, with the engine's last lines where it has some, or as one JSON object on stdout."""
     explanation = explain(error)
+    log = error.log if isinstance(error, EngineFailed) else ()
     if as_json:
-        shown = {**error.values, "code": error.code, "message": str(explanation)}
+        shown = {**error.values, "code": error.code, "message": str(explanation), **({"log": log} if log else {})}
         print(json.dumps({"error": shown}, default=str))
-    else:
-        print(explanation, file=sys.stderr)
+        return
+    print(explanation, file=sys.stderr)
+    for line in log[-SHOWN_LINES:]:
+        print(f"  {printable(line)}", file=sys.stderr)
 
 
 def _told_language(argv: Sequence[str]) -> str | None:
@@ -95,5 +105,8 @@ def _print_anything(stream: TextIO) -> None:
 
 
 def _forget_stdout() -> None:
-    """The reader went away (`weighbridge ls | head`): nothing more is written, not even by the interpreter's end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """The reader went away (`weighbridge ls | head`) or its disk is full: nothing more is written, not even by the
+    interpreter's end.
+    """
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import math
 import sys
 import time
 from collections.abc import Mapping
@@ -16,13 +18,13 @@ from weighbridge.base.units import number, seconds, speed
 from weighbridge.base.words import plural, text
 
 if TYPE_CHECKING:
-    from weighbridge.chat.events import Event
+    from weighbridge.chat.events import Event, StreamFault
     from weighbridge.chat.meter import Reading
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    from weighbridge.cli.loading import add_load_options
+    from weighbridge.cli.loading import add_load_options, positive
 
     parser = subparsers.add_parser("run", help=text("ask a model one thing"))
     parser.add_argument("model", metavar=text("MODEL"), help=text("a name as ls shows it, or a file"))
@@ -30,11 +32,11 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "prompt", metavar=text("PROMPT"), nargs="?", help=text("default: what stands on standard input")
     )
     parser.add_argument("--system", default="", metavar=text("PROMPT"), help=text("a system prompt"))
-    parser.add_argument("--max-tokens", type=int, metavar="N", help=text("end the answer after this many tokens"))
-    parser.add_argument("--temperature", type=float, metavar="T")
+    parser.add_argument("--max-tokens", type=positive, metavar="N", help=text("end the answer after this many tokens"))
+    parser.add_argument("--temperature", type=_finite, metavar="T")
     parser.add_argument("--top-k", type=int, metavar="K")
-    parser.add_argument("--top-p", type=float, metavar="P")
-    parser.add_argument("--min-p", type=float, metavar="P")
+    parser.add_argument("--top-p", type=_finite, metavar="P")
+    parser.add_argument("--min-p", type=_finite, metavar="P")
     parser.add_argument("--seed", type=int, metavar="N")
     parser.add_argument("--json", action="store_true", help=text("print JSON"))
     add_load_options(parser)
@@ -66,15 +68,29 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _messages(arguments: argparse.Namespace) -> list[Mapping[str, Any]]:
-    prompt = arguments.prompt if arguments.prompt is not None else sys.stdin.read()
+    prompt = arguments.prompt if arguments.prompt is not None else _stdin()
     system: list[Mapping[str, Any]] = [{"role": "system", "content": arguments.system}] if arguments.system else []
     return [*system, {"role": "user", "content": prompt}]
+
+
+def _stdin() -> str:
+    """All of standard input; bytes that are no text become U+FFFD. Empty where it is closed."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    return sys.stdin.read() if sys.stdin is not None else ""
+
+
+def _finite(value: str) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(text("{value} is not a number", value=value))
+    return number
 
 
 class _Shown:
     """The answer, printed while it comes unless `quiet`. Its clock starts with it: make it as the question is sent.
 
-    `fault` is the code of an answer that broke off, `why` what is known of the reason.
+    `fault` is how an answer broke off, `why` what is known of the reason.
     """
 
     def __init__(self, quiet: bool) -> None:
@@ -83,7 +99,7 @@ class _Shown:
         self._quiet = quiet
         self._meter = Meter(time.monotonic)
         self._text: list[str] = []
-        self.fault: str | None = None
+        self.fault: StreamFault | None = None
         self.why: WeighbridgeError | None = None
 
     def take(self, event: Event) -> None:
@@ -96,7 +112,7 @@ class _Shown:
             if not self._quiet:
                 print(event.reasoning + event.text, end="", flush=True)
         elif isinstance(event, StreamFault):
-            self.fault = event.code
+            self.fault = event
 
     def tell(self, model: str) -> None:
         """The end: figures in words on standard error, or all of it as JSON."""
@@ -107,7 +123,7 @@ class _Shown:
                     {
                         "model": model,
                         "text": "".join(self._text),
-                        "fault": self.fault,
+                        "fault": self.fault.code if self.fault else None,
                         **_why(self.why),
                         **_figures(reading),
                     }
@@ -117,7 +133,7 @@ class _Shown:
         print(flush=True)
         print(_figures_in_words(reading), file=sys.stderr)
         if self.fault is not None:
-            print(explain_code(self.fault, {}), file=sys.stderr)
+            print(explain_code(self.fault.code, {"message": self.fault.message}), file=sys.stderr)
         if self.why is not None:
             print(explain(self.why), file=sys.stderr)
 

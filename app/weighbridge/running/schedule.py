@@ -59,9 +59,9 @@ def next_steps(queue: Sequence[Wanted], occupied: Sequence[Occupied], room: Room
 
     A model is loaded where it fits into what is free; else idle ones that are not pinned make room, the least recently
     used first, and no more of them than needed; where a need is unknown, all of them. Nothing in flight is ever ended,
-    and one load runs at a time. Where nothing is left to end the load is tried as it is: an estimate does not forbid.
-    Once an older request waits for room, younger ones for other models are held back, so that a busy model cannot keep
-    the others out for ever.
+    and one load runs at a time; one that nobody waits for any more is ended for another. Where nothing is left to end
+    the load is tried as it is: an estimate does not forbid. Once an older request waits for room, younger ones for
+    other models are held back, so that a busy model cannot keep the others out for ever.
     """
     return _Round(queue, occupied, room).steps()
 
@@ -118,11 +118,17 @@ class _Round:
         elif self._stop or self._any(State.STOPPING):
             self._older_waits = True
         elif self._any(State.LOADING):
-            return
+            self._stop.update(self._unwanted_loads())
         elif self._fits(wanted):
             self._start = place
         else:
             self._make_room(place, wanted)
+
+    def _unwanted_loads(self) -> set[str]:
+        """Models that load though all who asked for them are gone: they stand in the way."""
+        asked_for = {wanted.model_id for wanted in self._queue}
+        loading = {one.model_id for one in self._by_id.values() if one.state is State.LOADING and not one.pinned}
+        return loading - asked_for
 
     def _any(self, state: State) -> bool:
         return any(one.state is state for one in self._by_id.values())

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from starlette.types import Receive, Scope, Send
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
+from weighbridge.base.printable import json_bytes
 from weighbridge.chat.events import Usage
 from weighbridge.chat.failure import failure
 from weighbridge.library.model import Model
@@ -86,7 +87,7 @@ class _Exchange:
     async def run(self, supervisor: Leases) -> None:
         """Lease, ask, pass on."""
         async with leased(supervisor.lease(self._model)) as lease:
-            body = json.dumps(self._request.body_for(lease.model_id, lease.context)).encode()
+            body = json_bytes(self._request.body_for(lease.model_id, lease.context))
             async with post(lease.url + "/v1/chat/completions", lease.headers, body) as answer:
                 if answer.status != 200:
                     raise failure(answer.status, await answer.read(_MAX_ERROR_BYTES))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weighbridge.base.database import Database
-from weighbridge.base.paths import Paths
+from weighbridge.base.paths import Paths, user_path
 from weighbridge.base.settings import Settings
 from weighbridge_engines.api import Engine
 
@@ -51,4 +51,4 @@ def build_core(paths: Paths, settings: Settings, engines: Callable[[], Mapping[s
 
 def folders(paths: Paths, settings: Settings) -> tuple[Path, ...]:
     """Where models are looked for: our own folder, then those of the settings."""
-    return (paths.models, *(Path(folder).expanduser() for folder in settings.model_folders))
+    return (paths.models, *(user_path(folder) for folder in settings.model_folders))
