@@ -129,3 +129,35 @@ def test_threads_share_it_and_a_transaction_that_raises_is_undone(tmp_path, open
 def test_search_sees_no_case_and_no_accents():
     assert folded("Ácción ÉTÉ Straße") == "accion ete strasse"
     assert folded("PLAIN") == "plain"
+
+
+def test_a_commit_that_fails_leaves_no_transaction_open(tmp_path):
+    database = Database(tmp_path / "w.sqlite3")
+    with pytest.raises(sqlite3.IntegrityError), database.transaction() as connection:
+        connection.execute("PRAGMA defer_foreign_keys = ON")
+        connection.execute(
+            "INSERT INTO messages (conversation_id, role, text, reasoning, settings, created, state, figures)"
+            " VALUES (99, '', '', '', '', 0, '', '')"
+        )
+    with database.transaction() as connection:
+        connection.execute("INSERT INTO remembered VALUES ('a', '1')")
+    assert [tuple(row) for row in database.rows("SELECT * FROM remembered")] == [("a", "1")]
+    database.close()
+
+
+def test_a_damaged_letter_is_replaced(tmp_path):
+    database = Database(tmp_path / "w.sqlite3")
+    with database.transaction() as connection:
+        connection.execute("INSERT INTO remembered VALUES ('a', CAST(x'61ff62' AS TEXT))")
+    assert database.rows("SELECT value FROM remembered")[0][0] == "a\ufffdb"
+    database.close()
+
+
+def test_a_schema_damaged_in_its_letters_is_set_aside(tmp_path):
+    path = tmp_path / "w.sqlite3"
+    Database(path).close()
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE conversations", b"CREATE \xf5\xf5BLE conversations"))
+    database = Database(path)
+    assert database.notice is not None
+    assert database.notice.code == "database.damaged"
+    database.close()

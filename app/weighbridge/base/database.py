@@ -65,10 +65,10 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
-            except BaseException:
+                self._connection.commit()
+            except BaseException:  # a commit that fails leaves its transaction open, too
                 self._connection.rollback()
                 raise
-            self._connection.commit()
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
         """All rows of a query, from any thread."""
@@ -85,6 +85,8 @@ class Database:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 return _opened(self.path, migrations)
+            except UnicodeDecodeError:
+                pass  # sqlite3 could not even read the complaint about a damaged schema
             except sqlite3.DatabaseError as error:
                 if error.sqlite_errorcode not in _DAMAGED:
                     raise
@@ -107,6 +109,7 @@ def _opened(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
     try:
         connection.row_factory = sqlite3.Row
+        connection.text_factory = _text
         connection.create_function("folded", 1, folded, deterministic=True)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -117,6 +120,11 @@ def _opened(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _text(raw: bytes) -> str:
+    """A damaged letter must not keep the rest of a conversation from being read."""
+    return raw.decode("utf-8", "replace")
 
 
 def _check(connection: sqlite3.Connection) -> None:
