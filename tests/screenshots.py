@@ -1,12 +1,15 @@
 """Pictures of every page: `python -m tests.screenshots OUT [--model FILE]`.
 
-Each page light and dark, at the smallest window and at 1440 x 900, with a scanned library of made files, and the empty
-Library. With a real model, also while it loads, loaded, with an answer in the chat, and with the port open.
+Each page light and dark, at the smallest window and at 1440 x 900, with a scanned library of made files, the empty
+Library, and the chat while the echo engine answers. With a real model, also while it loads, loaded, while it answers,
+and with the port open. QT_SCALE_FACTOR=2, LC_ALL=es_ES.UTF-8 and QT_FONT_DPI=172 (fonts 1.8 times as large) do what
+they say.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import tempfile
 import time
@@ -24,6 +27,22 @@ if TYPE_CHECKING:
 SIZES = ((1000, 640), (1440, 900))
 SCHEMES = ("light", "dark")
 _PATIENCE_S = 30.0
+TEXT = """## How deep a hull may sit
+
+A **load line** marks how deep a hull may sit in the *water*. Each letter is a limit for one kind of water:
+
+| Mark | Water | Draught |
+|---|---|--:|
+| TF | Tropical fresh | deepest |
+| S | Summer sea | reference |
+
+```python
+def draught(mark: str, salt: float = 1.025) -> float:
+    return MARKS[mark] * salt  # the sea carries more
+```
+
+"""
+SAID = {"text": TEXT, "repeat": 50, "tps": 60, "context": 8192}
 PAGES = ("library", "chat", "server", "machine")
 
 
@@ -61,6 +80,7 @@ class _Camera:
         self._until(lambda: program.services is not None and program.services.memories.machine is not None)
         self._take("library_empty")
         fill(self._home / "data" / "models")
+        (self._home / "data" / "models" / "echo.echo").write_text(json.dumps(SAID), encoding="utf-8")
         if model is not None:
             (self._home / "data" / "models" / model.name).symlink_to(model.resolve())
         program.window.pages["library"].rescan()
@@ -68,6 +88,7 @@ class _Camera:
         for page in PAGES:
             self._take(page)
         self._take_palette()
+        self._take_answering("echo")
         if model is not None:
             self._with_model(model)
         program.close()
@@ -113,14 +134,33 @@ class _Camera:
         self._take("library")
         services.port.open()
         self._until(lambda: services.port.url is not None)
-        window.show_page("chat")
-        window.pages["chat"].send("Tell a long story about a ship, then list its crew.")
-        self._wait(1_200)
-        window.grab().save(str(self._out / "chat_answering.png"))
-        self._until(lambda: window.pages["chat"].dialogue.answer is None)
+        self._take_answering(model.id)
         self._ask_the_port(services, model.id)
         for page in ("chat", "server", "machine"):
             self._take(page)
+
+    def _take_answering(self, model_id: str) -> None:
+        """The chat while an answer comes, five seconds after its begin, then stopped."""
+        from weighbridge.chat.client import Sampling
+        from weighbridge.ui.chat.options import Options
+
+        program = self._program
+        page = program.window.pages["chat"]
+        program.window.show_page("chat")
+        page.new_chat()
+        program.bus.chat_wanted.emit(model_id)
+        page.options.show_options(Options(sampling=Sampling(temperature=0.0)))
+        page.send("Write a very long story about a ship, in many chapters.")
+        self._until(lambda: page.strip.speed.tps is not None)
+        self._wait(5_000)
+        for scheme in SCHEMES:
+            program.theme.choose(scheme)
+            for width, height in SIZES:
+                program.window.resize(width, height)
+                self._wait(400)
+                program.window.grab().save(str(self._out / f"answering_{model_id}_{scheme}_{width}.png"))
+        page.stop()
+        self._until(lambda: page.dialogue.answer is None)
 
     def _ask_the_port(self, services: Services, model_id: str) -> None:
         """Two requests of another program: one that is answered, one that is refused."""

@@ -91,6 +91,11 @@ class ChatPage(Page):
         return self._column
 
     @property
+    def options(self) -> OptionsPane:
+        """The load settings, sampling and system prompt."""
+        return self._options
+
+    @property
     def strip(self) -> LiveStrip:
         """The live figures."""
         return self._strip

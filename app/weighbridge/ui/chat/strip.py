@@ -22,6 +22,7 @@ from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.parts import row, scaled
 
 _USUAL_CONTEXT = 8_192
+_COURSE_ROOM = 14 * STEP
 POINTS = 60
 """Points of the sparkline: twelve seconds at five a second."""
 
@@ -240,9 +241,11 @@ class LiveStrip(QFrame):
         self._give_way(self.width())
 
     def _give_way(self, width: int) -> None:
-        """In a narrow window the memory goes first, the top bar has it too; then the prompt."""
+        """In a narrow window the memory goes first, the top bar has it too; then the course of the speed, and the
+        prompt.
+        """
         kept = (self.speed.minimumSizeHint().width(), self.first.sizeHint().width(), self.context.sizeHint().width())
         room = width - sum(kept) - 18 * STEP
-        for one in (self.prompt, self.memory):
+        for one, course in ((self.prompt, 0), (self.memory, _COURSE_ROOM)):
             room -= one.sizeHint().width() + 5 * STEP
-            one.setVisible(room >= 0)
+            one.setVisible(room >= course)
