@@ -305,13 +305,17 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("This file has GGUF version {version}; versions 2 and 3 can be read."),
         mark("Get a newer conversion of the model, or a newer Weighbridge."),
     ),
-    "hardware.measured_unreadable": (
-        mark("The measured bandwidth could not be read ({path}), so published figures are shown."),
-        mark("Measure it again."),
-    ),
     "hardware.no_card": (
         mark("No graphics card was found, so models run on the processor."),
         mark("If this machine has one, install its driver."),
+    ),
+    "hardware.not_kept": (
+        mark("The measured bandwidth, {gbs} GB/s, could not be kept in {path} ({reason})."),
+        mark("Check the free space and who may write there, then measure again."),
+    ),
+    "hardware.not_measured": (
+        mark("There is too little free memory to measure its bandwidth: buffers would fit into the processor's cache."),
+        mark("Close some programs, then measure again."),
     ),
     "hardware.probe_failed": (
         mark("Looking at the {what} failed ({reason})."),

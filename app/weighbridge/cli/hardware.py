@@ -1,4 +1,4 @@
-"""`weighbridge hardware`: what this machine has."""
+"""`weighbridge hardware`: what this machine has, and which engine can use it."""
 
 from __future__ import annotations
 
@@ -7,91 +7,125 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.explain import explain_code
-from weighbridge.base.units import bandwidth, number, size
-from weighbridge.base.words import plural, text
+from weighbridge.base.paths import default_paths
+from weighbridge.base.words import text
 
 if TYPE_CHECKING:
-    from weighbridge.hardware.machine import Bandwidth, Cpu, Device, Machine
+    from collections.abc import Sequence
+
+    from weighbridge.hardware.machine import Machine
+    from weighbridge.hardware.measured import Measurements
+    from weighbridge.running.devices import Told
     from weighbridge_engines.api import Cause
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = subparsers.add_parser("hardware", help=text("show what this machine has"))
-    parser.add_argument("--json", action="store_true", help=text("print JSON"))
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--json", action="store_true", help=text("print JSON"))
+    shape.add_argument(
+        "--report",
+        action="store_true",
+        help=text("print a text to pass on, without names of people or devices' numbers"),
+    )
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help=text("measure the memory's bandwidth first (under three seconds) and keep it"),
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look at the machine and print it."""
+    """Look at the machine, ask the installed engines, and print both."""
+    from weighbridge.hardware.bandwidth import load_table
     from weighbridge.hardware.detect import detect
+    from weighbridge.hardware.measured import Measurements
+    from weighbridge.hardware.merge import with_engines
+    from weighbridge.running.devices import EngineDevices, by_engine
 
+    data = default_paths().data
+    measurements = Measurements.within(data)
     machine = detect()
-    print(json.dumps(_as_json(machine)) if arguments.json else _as_text(machine))
+    if arguments.measure:
+        _measure(machine, measurements)
+    machine = measurements.apply(machine)
+    told = EngineDevices(arguments.engines(), data).told(machine)
+    machine = with_engines(machine, by_engine(told), load_table())
+    if arguments.json:
+        print(json.dumps(_as_json(machine, told)))
+    else:
+        print(_as_text(machine, told, to_pass_on=arguments.report))
     return 0
 
 
-def _as_json(machine: Machine) -> dict[str, Any]:
+def _measure(machine: Machine, measurements: Measurements) -> None:
+    from datetime import date
+
+    from weighbridge.hardware.measured import measure
+
+    gbs = measure(machine)
+    if gbs is None:
+        raise WeighbridgeError("hardware.not_measured")
+    try:
+        measurements.keep(machine, gbs, date.today())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise WeighbridgeError("hardware.not_kept", gbs=round(gbs), path=measurements.file, reason=reason) from error
+
+
+def _as_text(machine: Machine, told: Sequence[Told], to_pass_on: bool) -> str:
+    from weighbridge.cli.hardware_words import head_of_report, in_words
+
+    if not to_pass_on:
+        return in_words(machine, told)
+    from dataclasses import replace
+
+    from weighbridge.hardware.persons import cleaned_cause, cleaned_machine
+
+    names = _names_of_persons()
+    clean = [one if one.problem is None else replace(one, problem=cleaned_cause(one.problem, names)) for one in told]
+    return f"{head_of_report()}\n\n{in_words(cleaned_machine(machine, names), clean)}"
+
+
+def _names_of_persons() -> tuple[str, ...]:
+    """The user's and the machine's; a system without a list of users has no name for ours."""
+    import getpass
+    import platform
+
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        user = ""
+    return user, platform.node()
+
+
+def _as_json(machine: Machine, told: Sequence[Told]) -> dict[str, Any]:
+    from weighbridge.running.devices import missing_build
+
     values = asdict(machine)
     values["problems"] = [_cause_as_json(cause) for cause in machine.problems]
     for device, shown in zip(machine.devices, values["devices"], strict=True):
         shown["problems"] = [_cause_as_json(cause) for cause in device.problems]
+        missing = missing_build(device, told)
+        shown["missing"] = missing and _cause_as_json(missing)
+    values["engines"] = [_told_as_json(one) for one in told]
     return values
 
 
+def _told_as_json(told: Told) -> dict[str, Any]:
+    return {
+        "id": told.engine_id,
+        "title": told.title,
+        "version": told.version,
+        "devices": None if told.devices is None else [asdict(device) for device in told.devices],
+        "problem": told.problem and _cause_as_json(told.problem),
+    }
+
+
 def _cause_as_json(cause: Cause) -> dict[str, Any]:
-    return {"code": cause.code, "message": _in_words(cause), "values": dict(cause.values)}
-
-
-def _in_words(cause: Cause) -> str:
-    return str(explain_code(cause.code, cause.values))
-
-
-def _as_text(machine: Machine) -> str:
-    lines = [
-        text("System: {about}", about=machine.system),
-        text("Processor: {about}", about=_cpu(machine.cpu)),
-        text("Memory: {about}", about=_available(machine.memory.available_bytes, machine.memory.total_bytes)),
-    ]
-    for device in machine.devices:
-        lines.append(text("Card: {about}", about=_device(device)))
-        lines += [f"  {_in_words(cause)}" for cause in device.problems]
-    return "\n".join([*lines, *(_in_words(cause) for cause in machine.problems)])
-
-
-def _cpu(cpu: Cpu) -> str:
-    parts = [cpu.name or text("unknown")]
-    if cpu.physical_cores:
-        parts.append(plural("{count} core", "{count} cores", cpu.physical_cores))
-    if cpu.logical_cores:
-        parts.append(plural("{count} thread", "{count} threads", cpu.logical_cores))
-    if cpu.usable_cores and cpu.usable_cores != cpu.logical_cores:
-        parts.append(text("{count} usable here", count=cpu.usable_cores))
-    return ", ".join([*parts, " ".join(cpu.extensions)]).rstrip(", ")
-
-
-def _device(device: Device) -> str:
-    parts = [device.name, _available(device.memory.available_bytes, device.memory.total_bytes)]
-    if device.memory.kind != "dedicated":
-        parts.append(text("shared with the processor"))
-    parts.append(_bandwidth(device.bandwidth))
-    if device.compute_capability:
-        parts.append(text("compute capability {number}", number=device.compute_capability))
-    if device.driver:
-        parts.append(text("driver {number}", number=device.driver))
-    return ", ".join(parts)
-
-
-def _available(available_bytes: int | None, total_bytes: int | None) -> str:
-    if total_bytes is None:
-        return text("memory unknown")
-    return text("{free} free of {total}", free=size(available_bytes), total=size(total_bytes))
-
-
-def _bandwidth(known: Bandwidth | None) -> str:
-    if known is None:
-        return text("bandwidth unknown")
-    if known.gbs is not None:
-        return bandwidth(known.gbs)
-    return text("{low} to {high}", low=number(known.low_gbs), high=bandwidth(known.high_gbs))
+    message = str(explain_code(cause.code, cause.values))
+    return {"code": cause.code, "message": message, "values": dict(cause.values)}

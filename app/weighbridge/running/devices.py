@@ -50,10 +50,10 @@ class Told:
 class EngineDevices:
     """Asks those of `engines` that are installed and can tell; remembers in a file of the data folder."""
 
-    def __init__(self, engines: Mapping[str, Engine], data: Path, ask_child: Ask = ask) -> None:
+    def __init__(self, engines: Mapping[str, Engine], data: Path, ask_child: Ask | None = None) -> None:
         self._engines = engines
         self._file = data / FILE
-        self._ask = ask_child
+        self._ask = ask_child or ask
 
     def told(self, machine: Machine) -> tuple[Told, ...]:
         """What each engine told. Never raises; a child that hangs costs LIMIT_S seconds, all of them together."""

@@ -1,0 +1,77 @@
+from datetime import date
+
+import pytest
+
+from weighbridge.hardware.machine import Cpu, Machine, Memory, MemoryKind
+from weighbridge.hardware.measure import MIB, buffer_bytes, measured_gbs
+from weighbridge.hardware.measured import Measurements, identity
+
+GIB = 1 << 30
+MACHINE = Machine("Linux", Cpu("A Processor", 4, 8, 8), Memory(MemoryKind.SHARED, 16 * GIB, 8 * GIB))
+
+
+def test_a_measurement_is_kept_and_preferred(tmp_path):
+    kept = Measurements.within(tmp_path / "data")
+    assert kept.apply(MACHINE) is MACHINE
+    kept.keep(MACHINE, 61.4, date(2026, 3, 1))
+    found = kept.apply(MACHINE).bandwidth
+    assert (found.gbs, found.measured_on) == (61.4, "2026-03-01")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Machine("Linux", Cpu("Another", 4, 8, 8), MACHINE.memory),
+        Machine("Linux", Cpu("A Processor", 4, 8, 2), MACHINE.memory),
+        Machine("Linux", MACHINE.cpu, Memory(MemoryKind.SHARED, 32 * GIB, GIB)),
+        Machine("Linux", Cpu(None, None, None, None), Memory(MemoryKind.SHARED, None, None)),
+    ],
+)
+def test_another_machine_is_not_this_one(tmp_path, other):
+    kept = Measurements.within(tmp_path)
+    kept.keep(MACHINE, 61.4, date(2026, 3, 1))
+    assert kept.apply(other).bandwidth is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "5",
+        "{",
+        '{"machine": "M", "memory_gbs": 0, "measured_on": "2026-03-01"}',
+        '{"machine": "M", "memory_gbs": 1e300, "measured_on": "2026-03-01"}',
+        '{"machine": "M", "memory_gbs": true, "measured_on": "2026-03-01"}',
+        '{"machine": "M", "memory_gbs": "9", "measured_on": "2026-03-01"}',
+        '{"machine": "M", "memory_gbs": NaN, "measured_on": "2026-03-01"}',
+        '{"machine": "M", "memory_gbs": 9, "measured_on": "yesterday"}',
+        '{"machine": "M", "memory_gbs": 9, "measured_on": 5}',
+        '{"machine": "M", "memory_gbs": 9}',
+        "\x00\xff",
+    ],
+)
+def test_a_damaged_file_is_no_measurement(tmp_path, text):
+    kept = Measurements.within(tmp_path)
+    kept.file.write_text(text.replace('"M"', f'"{identity(MACHINE)}"'), encoding="latin-1")
+    assert kept.apply(MACHINE).bandwidth is None
+
+
+def test_buffers_are_larger_than_the_cache_and_leave_memory_free():
+    assert buffer_bytes(2, 32 * MIB, 16 * GIB) == 128 * MIB
+    assert buffer_bytes(2, 128 * MIB, 16 * GIB) == 256 * MIB
+    assert buffer_bytes(64, 768 * MIB, 256 * GIB) == 48 * MIB
+    assert buffer_bytes(2, None, None) == 128 * MIB
+    assert buffer_bytes(2, 32 * MIB, 512 * MIB) == 64 * MIB
+    assert buffer_bytes(2, 64 * MIB, 256 * MIB) is None
+    assert buffer_bytes(4, None, 0) is None
+
+
+def test_reading_gives_a_figure(monkeypatch):
+    monkeypatch.setattr("weighbridge.hardware.measure.READ_S", 0.02)
+    monkeypatch.setattr("weighbridge.hardware.measure._LEAST_BYTES", 8 * MIB)
+    assert measured_gbs(2, MIB, None) > 0
+
+
+def test_too_little_memory_gives_none():
+    assert measured_gbs(2, 64 * MIB, 64 * MIB) is None
