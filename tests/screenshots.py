@@ -85,6 +85,7 @@ class _Camera:
             (self._home / "data" / "models" / model.name).symlink_to(model.resolve())
         program.window.pages["library"].rescan()
         self._until(lambda: bool(program.services.library.models))
+        program.window.pages["library"].table.choose("Qwen3-8B-Q4_K_M")
         for page in PAGES:
             self._take(page)
         self._take_palette()

@@ -101,6 +101,16 @@ def test_the_top_bar_names_the_model_and_its_speed(window, full):
     assert bar._model.text() == "No model loaded"
 
 
+def test_the_top_bar_follows_the_model_that_answers(window, full):
+    full.supervisor.become(full.bus, running("first"), running("second"))
+    assert "first" in window._topbar._model.accessibleName()
+    full.bus.speed_told.emit("second", 61.44)
+    assert "second" in window._topbar._model.accessibleName()
+    assert window._topbar._tps.text() == "61.4\u202ftok/s"
+    full.bus.speed_told.emit("second", None)
+    assert "first" in window._topbar._model.accessibleName()
+
+
 def test_the_ports_address_is_copied_and_a_closed_port_leads_to_its_page(qtbot, window, full, ports):
     press(window, "C", CTRL | SHIFT)
     assert window.page_name == "server"
@@ -187,6 +197,30 @@ def test_large_fonts_leave_the_icons_of_the_sidebar(qtbot, qapp, full):
         assert window._sidebar._buttons["library"].text() == ""
         assert window._sidebar._buttons["library"].accessibleName() == "Library"
         assert window.width() == MINIMUM[0]
+    finally:
+        qapp.setFont(before)
+
+
+def test_large_fonts_leave_rows_of_the_library_above_its_detail(qtbot, qapp, full):
+    before = qapp.font()
+    large = qapp.font()
+    large.setPointSizeF(before.pointSizeF() * 1.8)
+    qapp.setFont(large)
+    try:
+        window = Window(full.theme, full.settings, full.bus)
+        qtbot.addWidget(window, before_close_func=lambda _window: window.shut())
+        window.fill(full, MAKERS, "library")
+        window.resize(*MINIMUM)
+        window.show()
+        full.supervisor.become(full.bus, running())
+        page = window.pages["library"]
+        page.table.choose("Qwen3-0.6B-Q8_0")
+        row = page.table.verticalHeader().defaultSectionSize()
+        qtbot.waitUntil(lambda: page.table.viewport().height() >= 4 * row)
+        assert window.height() == MINIMUM[1]
+        _, stop, chat = page.detail.buttons
+        assert not stop.visibleRegion().isEmpty()
+        assert not chat.visibleRegion().isEmpty()
     finally:
         qapp.setFont(before)
 

@@ -38,7 +38,9 @@ class Status(QObject):
         self._memories.sample()
 
     def _show_model(self) -> None:
-        front = in_front(self._services.supervisor.running())
+        running = self._services.supervisor.running()
+        answering = [one for one in running if one.model_id in self._tps]
+        front = in_front(answering or running)
         if front is None:
             self._topbar.show_model(None, None)
             return

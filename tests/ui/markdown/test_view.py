@@ -106,6 +106,17 @@ def test_closed_code_is_coloured(make, qtbot):
     assert [(one.start, one.length) for one in found] == [(4, 1), (7, 7)]
 
 
+def test_code_that_still_grows_is_coloured_too(make, qtbot):
+    view = make()
+    view.append("```python\nx = 1\n")
+    (code,) = view.findChildren(CodeView)
+    block = code._text.document().firstBlock()
+    qtbot.waitUntil(lambda: bool(block.layout().formats()))
+    view.append("y = 22\n")
+    qtbot.waitUntil(lambda: bool(block.next().layout().formats()))
+    assert [(one.start, one.length) for one in block.next().layout().formats()] == [(4, 2)]
+
+
 def test_a_theme_change_draws_again_in_its_colours(make):
     view = make()
     view.show_text("[a](https://example.org)")

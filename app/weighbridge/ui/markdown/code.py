@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import (
     QColor,
     QResizeEvent,
@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy
 
+from weighbridge.base.errors import Cancelled
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
 from weighbridge.ui.background import Background
@@ -31,10 +32,14 @@ from weighbridge.ui.widgets.parts import button, column, fixed_font, label, row
 
 MOST_LINES = 24
 """Code with more lines scrolls inside its block."""
+MOST_OPEN_CHARACTERS = 6_000
+"""Code that still grows is coloured up to this length, and then once it is whole."""
+COLOUR_MS = 500
+"""How often code that still grows is coloured anew."""
 
 
 class CodeView(QFrame):
-    """One block of code. `write` what comes; `close_code` once it is whole: then it is coloured.
+    """One block of code. `write` what comes; `close_code` once it is whole. It is coloured off the GUI thread.
 
     Where it `follows`, its end stays in sight while it grows, until the reader scrolls away.
     """
@@ -48,8 +53,10 @@ class CodeView(QFrame):
         self._theme = theme
         self._background = background
         self._task: Task | None = None
-        self._colours: _Colours | None = None
         self._text = _CodeText(follows)
+        self._colours = _Colours(self._text.document(), theme.tokens)
+        self._soon = QTimer(self, interval=COLOUR_MS, singleShot=True)
+        self._soon.timeout.connect(self._colour_open)
         shown = language or text("code")
         self._text.setAccessibleName(text("Code, {language}", language=shown))
         self._copy = button(text("Copy"), self.copy, "quiet", text("Copy this code"))
@@ -67,13 +74,14 @@ class CodeView(QFrame):
         more = self._line_end + more
         self._line_end = "\n" if more.endswith("\n") else ""
         self._text.add(more.removesuffix("\n"))
+        if self._language and self._text.document().characterCount() <= MOST_OPEN_CHARACTERS:
+            self._colour_soon()
 
     def close_code(self) -> None:
         """The code is whole."""
-        code = self.code
-        if self._language and len(code) <= MOST_CHARACTERS:
-            language = self._language
-            self._task = self._background.run(lambda _task: spans(code, language), self._colour, _nothing)
+        self.discard()
+        if self._language and self._text.document().characterCount() <= MOST_CHARACTERS:
+            self._colour_now()
 
     def copy(self) -> None:
         """Put the code on the clipboard."""
@@ -81,17 +89,33 @@ class CodeView(QFrame):
 
     def discard(self) -> None:
         """Nothing is drawn any more: forget the colouring under way."""
+        self._soon.stop()
         if self._task is not None:
             self._task.cancel()
+            self._task = None
+
+    def _colour_soon(self) -> None:
+        if not self._soon.isActive():
+            self._soon.start()
+
+    def _colour_open(self) -> None:
+        if self._task is None:
+            self._colour_now()
+        else:
+            self._colour_soon()
+
+    def _colour_now(self) -> None:
+        code, language = self.code, self._language
+        self._task = self._background.run(lambda _task: spans(code, language), self._colour, self._stay_plain)
 
     def _colour(self, found: tuple[tuple[Span, ...], ...]) -> None:
         self._task = None
-        if found:
-            self._colours = _Colours(self._text.document(), found, self._theme.tokens)
+        self._colours.show(found)
 
-
-def _nothing(_error: BaseException) -> None:
-    """Code that cannot be coloured stays plain."""
+    def _stay_plain(self, error: BaseException) -> None:
+        """The colouring failed: the text is what counts. A cancelled one is no news: another may be under way."""
+        if not isinstance(error, Cancelled):
+            self._task = None
 
 
 class _CodeText(QPlainTextEdit):
@@ -161,14 +185,21 @@ class _CodeText(QPlainTextEdit):
 
 
 class _Colours(QSyntaxHighlighter):
-    """Draws spans found elsewhere."""
+    """Draws spans found elsewhere; lines that are not among them stay as they are."""
 
-    def __init__(self, document: QTextDocument, found: tuple[tuple[Span, ...], ...], tokens: Tokens) -> None:
+    def __init__(self, document: QTextDocument, tokens: Tokens) -> None:
         super().__init__(document)
-        self._found = found
+        self._found: tuple[tuple[Span, ...], ...] = ()
         self._formats = {role: QTextCharFormat() for role in ROLES}
         for role, token in ROLES.items():
             self._formats[role].setForeground(QColor(getattr(tokens, token)))
+
+    def show(self, found: tuple[tuple[Span, ...], ...]) -> None:
+        """Draw `found`, where it differs from what was drawn."""
+        before, self._found = self._found, found
+        for number, line in enumerate(found):
+            if number >= len(before) or before[number] != line:
+                self.rehighlightBlock(self.document().findBlockByNumber(number))
 
     def highlightBlock(self, text: str) -> None:
         del text

@@ -35,7 +35,7 @@ class MarkdownView(QWidget):
         self._background = background
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(2 * STEP)
+        self._column.setSpacing(3 * STEP)
         # Grown at once, a part's growth moves none of the parts above it: they need not be drawn again.
         self._column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetMinimumSize)
         self._slices = QTimer(self, interval=0)
