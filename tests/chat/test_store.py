@@ -110,3 +110,11 @@ def test_rename_settings_leaf_and_remembered_values(store):
     assert store.remembered("open") == {"conversation": 2}
     with pytest.raises(NotFound):
         store.message(answer.id + 1)
+
+
+def test_half_a_pair_is_kept_as_a_replacement(store):
+    conversation = store.create("a\ud83d", system_prompt="b\udcff")
+    question, _ = store.ask(conversation.id, None, "c\ud800 😀", "m", {})
+    store.rename(conversation.id, "d\ud83d")
+    kept = store.conversation(conversation.id)
+    assert (kept.title, kept.system_prompt, question.text) == ("d\ufffd", "b\ufffd", "c\ufffd 😀")

@@ -1,7 +1,8 @@
 """Where conversations are kept: rows of the database, raw text.
 
 A question and its empty answer are written before the prompt is sent, so that nothing typed is lost; what has come of
-an answer is written about once a second by whoever streams it. All functions may be called from any thread.
+an answer is written about once a second by whoever streams it. Halves of surrogate pairs, which a text field lets
+through and no file can hold, are kept as U+FFFD. All functions may be called from any thread.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from weighbridge.base.database import Database, folded
 from weighbridge.base.errors import NotFound
+from weighbridge.base.printable import encodable
 from weighbridge.chat.conversation import Conversation, Failure, Message, MessageState, Role
 
 _CONVERSATION = "SELECT * FROM conversations WHERE deleted IS NULL"
@@ -77,17 +79,17 @@ class ChatStore:
             made = connection.execute(
                 "INSERT INTO conversations (title, created, updated, model_id, system_prompt, settings)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
-                (title, now, now, model_id, system_prompt, json.dumps(dict(settings or {}))),
+                (encodable(title), now, now, model_id, encodable(system_prompt), json.dumps(dict(settings or {}))),
             )
         return self.conversation(_made(made))
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
-        self._change(conversation_id, title=title)
+        self._change(conversation_id, title=encodable(title))
 
     def keep_settings(self, conversation_id: int, system_prompt: str, settings: Mapping[str, Any]) -> None:
         """Keep the system prompt and the settings that the next message will be sent with."""
-        self._change(conversation_id, system_prompt=system_prompt, settings=json.dumps(dict(settings)))
+        self._change(conversation_id, system_prompt=encodable(system_prompt), settings=json.dumps(dict(settings)))
 
     def choose_leaf(self, conversation_id: int, leaf_id: int | None) -> None:
         """Remember which branch is looked at."""
@@ -164,7 +166,7 @@ class ChatStore:
                 draft.conversation_id,
                 draft.parent_id,
                 draft.role,
-                draft.text,
+                encodable(draft.text),
                 draft.model_id,
                 json.dumps(dict(draft.settings)),
                 self._clock(),
