@@ -47,8 +47,10 @@ class _Rounds:
 
 
 def measured_gbs(threads: int, cache_bytes: int | None, available_bytes: int | None) -> float | None:
-    """GB/s (1e9 bytes a second) that `threads` threads read together: the median of the rounds.
+    """GB/s (1e9 bytes a second) that `threads` threads read together: the upper quartile of the rounds.
 
+    A round in which another program took a core waits for its last thread and tells of that program, not of the memory;
+    the very best round may be a slip of the clock.
     None where memory is too short for buffers that no cache could hold.
     """
     size = buffer_bytes(threads, cache_bytes, available_bytes)
@@ -65,7 +67,7 @@ def measured_gbs(threads: int, cache_bytes: int | None, available_bytes: int | N
     for worker in workers:
         worker.join()
     speeds = [threads * size / seconds / 1e9 for seconds in _seconds(rounds)]
-    return statistics.median(speeds) if speeds else None
+    return statistics.quantiles(speeds, n=4, method="inclusive")[2] if len(speeds) > 1 else None
 
 
 def buffer_bytes(threads: int, cache_bytes: int | None, available_bytes: int | None) -> int | None:
