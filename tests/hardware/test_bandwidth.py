@@ -32,6 +32,14 @@ def table():
         ("NVIDIA H200", 140.4, 4890),
         ("NVIDIA B200", 179, 8000),
         ("NVIDIA GB10", None, 273.2),
+        ("AMD Radeon RX 7900 XTX (RADV NAVI31)", 24, 960),
+        ("AMD Radeon(TM) 8060S Graphics", None, 256),
+        ("Intel(R) Arc(tm) A770 Graphics (DG2)", 16, 560),
+        ("Intel(R) Arc(TM) A770 Graphics", 8, 512),
+        ("Intel(R) Arc(TM) A770M Graphics", 16, 512),
+        ("Intel(R) Arc(TM) 140V GPU (16GB)", None, 136.5),
+        ("Apple M3 Max (30-core GPU)", None, 300),
+        ("Apple M2 Ultra", None, 800),
     ],
 )
 def test_a_card_has_its_own_figure(table, name, memory_gib, gbs):
@@ -50,6 +58,10 @@ def test_a_card_has_its_own_figure(table, name, memory_gib, gbs):
         "NVIDIA GeForce RTX 5070 Laptop",
         "RTX 4000 SFF Ada",
         "5070",
+        "AMD Radeon Graphics",
+        "AMD Radeon RX 7900",
+        "Apple M3 Max (99-core GPU)",
+        "Apple",
     ],
 )
 def test_an_unknown_name_is_unknown(table, name):

@@ -6,6 +6,7 @@ part; `mem_info_gtt_*` is what may be borrowed of the system's besides. The two 
 
 from __future__ import annotations
 
+from weighbridge.hardware.amd_smi import told_names
 from weighbridge.hardware.bandwidth import Table
 from weighbridge.hardware.host import Host
 from weighbridge.hardware.machine import Basis, Device, Found, Memory, MemoryKind
@@ -82,7 +83,7 @@ def _name(host: Host, card: PciCard, table: Table) -> str:
     told = host.text(f"{card.folder}/product_name").strip()
     known = table.name_of(card.vendor, card.device, card.revision)
     name = told or amd_name(host, card) or known or listed_name(host, card)
-    return name or f"AMD {card.device:04x}"
+    return name or told_names(host).get(card.slot) or f"AMD {card.device:04x}"
 
 
 def _pool(host: Host, card: PciCard, pool: str, kind: MemoryKind) -> Memory:
