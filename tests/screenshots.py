@@ -2,8 +2,7 @@
 
 Each page light and dark, at the smallest window and at 1440 x 900, with a scanned library of made files, the empty
 Library, and the chat while the echo engine answers. With a real model, also while it loads, loaded, while it answers,
-and with the port open. QT_SCALE_FACTOR=2, LC_ALL=es_ES.UTF-8 and QT_FONT_DPI=172 (fonts 1.8 times as large) do what
-they say.
+and with the port open. QT_SCALE_FACTOR=2 and LC_ALL=es_ES.UTF-8 do what they say.
 """
 
 from __future__ import annotations
@@ -51,25 +50,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--model", type=Path, help="a real GGUF, loaded and chatted with")
+    parser.add_argument("--fonts", type=float, default=1.0, help="how much larger the fonts are")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory() as home:
         os.environ["WEIGHBRIDGE_HOME"] = home
-        _Camera(Path(home), arguments.out).shoot(arguments.model)
+        _Camera(Path(home), arguments.out, arguments.fonts).shoot(arguments.model)
 
 
 class _Camera:
-    def __init__(self, home: Path, out: Path) -> None:
+    def __init__(self, home: Path, out: Path, fonts: float) -> None:
         from PySide6.QtWidgets import QApplication
 
         from weighbridge.base.paths import default_paths
         from weighbridge.ui.program import Program
+        from weighbridge.ui.widgets.parts import scaled
         from weighbridge_engines.catalogue import catalogue
 
         self._out = out
         self._home = home
         self._app = QApplication([])
+        self._app.setFont(scaled(self._app.font(), fonts))
         self._program = Program(self._app, default_paths(), catalogue)
 
     def shoot(self, model: Path | None) -> None:

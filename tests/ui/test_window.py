@@ -6,7 +6,15 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QComboBox, QScrollArea, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QScrollArea,
+    QWidget,
+)
 from tests.ui.fakes import FakePort, machine, running
 
 from weighbridge.base.errors import WeighbridgeError
@@ -119,6 +127,13 @@ def test_the_ports_address_is_copied_and_a_closed_port_leads_to_its_page(qtbot, 
     qtbot.waitUntil(lambda: window._topbar._port.text() == "127.0.0.1:2412")
     QTest.mouseClick(window._topbar._port, Qt.MouseButton.LeftButton)
     assert QApplication.clipboard().text() == "http://127.0.0.1:2412"
+
+
+def test_meters_begin_where_the_pages_do(qtbot, window):
+    qtbot.waitUntil(lambda: bool(window._topbar._meters))
+    title = next(one for one in window.page.findChildren(QLabel) if one.text() == "Library")
+    meter = window._topbar._meters[0]
+    qtbot.waitUntil(lambda: meter.mapTo(window, QPoint(0, 0)).x() == title.mapTo(window, QPoint(0, 0)).x())
 
 
 def test_meters_that_do_not_fit_go_from_the_last(window, full):

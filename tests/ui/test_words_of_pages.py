@@ -12,7 +12,7 @@ from weighbridge.base.task import Progress
 from weighbridge.estimates.memory import Memory as Estimate
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
-from weighbridge.hardware.machine import Bandwidth, Cpu, Device, Memory, MemoryKind
+from weighbridge.hardware.machine import Bandwidth, Basis, Cpu, Device, Memory, MemoryKind, Sensors
 from weighbridge.library.model import Model
 from weighbridge.ui import machine_words, weight
 from weighbridge.ui.examples import example
@@ -137,6 +137,21 @@ def test_what_a_card_does_not_tell_is_unknown():
     assert facts["Memory"] == f"12.0{THIN}GiB, its own"
     assert facts["Free now"] == facts["Driver"] == facts["Compute capability"] == "unknown"
     assert facts["Bandwidth"] == f"448 – 504{THIN}GB/s"
+
+
+def test_a_card_s_limits_are_told_with_their_basis():
+    memory = Memory(MemoryKind.SHARED, 16 * GIB, 12 * GIB, 8 * GIB, Basis.ESTIMATE)
+    own = Memory(MemoryKind.DEDICATED, GIB, None)
+    card = replace(CARD, memory=memory, also=own, sensors=Sensors(power_limit_w=250, power_default_w=350))
+    facts = {fact.name: (fact.value, fact.basis) for fact in machine_words.device_facts(card)}
+    assert facts["Usable"] == (f"8.0{THIN}GiB", "estimated")
+    assert facts["Besides, not added"] == (f"1.0{THIN}GiB, its own", "")
+    assert facts["Power limit"] == (f"250{THIN}W", "(by default 350 W)")
+
+
+def test_a_measured_bandwidth_says_when():
+    fact = machine_words.bandwidth_fact(Bandwidth(61.4, 61.4, "", "2026-03-01"))
+    assert (fact.value, fact.basis) == (f"61{THIN}GB/s", "Measured here on 2026-03-01")
 
 
 def test_an_unknown_bandwidth_says_why():

@@ -9,7 +9,9 @@ from weighbridge import __version__
 from weighbridge.base.explain import explain_code
 from weighbridge.base.units import THIN, bandwidth, number, size
 from weighbridge.base.words import mark, text
-from weighbridge.hardware.machine import Bandwidth, Device, Machine, MemoryKind
+from weighbridge.hardware.machine import Bandwidth, Basis, Device, Machine, MemoryKind
+from weighbridge.hardware.machine import Memory as DeviceMemory
+from weighbridge.hardware.persons import cleaned_machine, names_here
 from weighbridge.ui.memory_parts import Memory, in_words
 from weighbridge_engines.api import Cause
 
@@ -17,6 +19,13 @@ _KINDS = {
     MemoryKind.DEDICATED: mark("its own"),
     MemoryKind.UNIFIED: mark("shared with the processor"),
     MemoryKind.SHARED: mark("borrowed from the system"),
+}
+
+
+_BASES = {
+    Basis.TOLD: mark("as the system tells"),
+    Basis.SET: mark("as set here"),
+    Basis.ESTIMATE: mark("estimated"),
 }
 
 
@@ -39,27 +48,52 @@ def system_facts(machine: Machine) -> list[Fact]:
         Fact(text("Vector extensions"), ", ".join(cpu.extensions) or text("unknown")),
         Fact(text("Memory"), size(memory.total_bytes)),
         Fact(text("Available now"), size(memory.available_bytes)),
+        *([bandwidth_fact(machine.bandwidth)] if machine.bandwidth else []),
     ]
 
 
 def device_facts(device: Device) -> list[Fact]:
     """One graphics card."""
-    return [
-        Fact(text("Memory"), f"{size(device.memory.total_bytes)}, {text(_KINDS[device.memory.kind])}"),
-        Fact(text("Free now"), size(device.memory.available_bytes)),
-        bandwidth_fact(device.bandwidth),
-        Fact(text("Driver"), device.driver or text("unknown")),
-        Fact(text("Compute capability"), device.compute_capability or text("unknown")),
-    ]
+    facts = [Fact(text("Memory"), _pool(device.memory)), *_usable(device.memory)]
+    facts.append(Fact(text("Free now"), size(device.memory.available_bytes)))
+    if device.also is not None:
+        facts.append(Fact(text("Besides, not added"), _pool(device.also)))
+    facts += [bandwidth_fact(device.bandwidth), Fact(text("Driver"), device.driver or text("unknown"))]
+    if device.vendor == "nvidia":
+        facts.append(Fact(text("Compute capability"), device.compute_capability or text("unknown")))
+    return facts + _power(device)
+
+
+def _pool(memory: DeviceMemory) -> str:
+    return f"{size(memory.total_bytes)}, {text(_KINDS[memory.kind])}"
+
+
+def _usable(memory: DeviceMemory) -> list[Fact]:
+    """What of a memory the card may use, where that is less than all of it."""
+    if memory.usable_bytes is None or memory.usable_basis is None:
+        return []
+    return [Fact(text("Usable"), size(memory.usable_bytes), text(_BASES[memory.usable_basis]))]
+
+
+def _power(device: Device) -> list[Fact]:
+    """The limit, and the usual one where it was changed: a card held back is a slower one."""
+    limit, default = device.sensors.power_limit_w, device.sensors.power_default_w
+    if limit is None:
+        return []
+    changed = default is not None and default != limit
+    basis = text("(by default {watts} W)", watts=number(default or 0)) if changed else ""
+    return [Fact(text("Power limit"), f"{number(limit)}{THIN}W", basis)]
 
 
 def bandwidth_fact(found: Bandwidth | None) -> Fact:
-    """Published bandwidth, a range where the name stands for several cards, with its source."""
+    """Bandwidth as measured here, or published: a range where the name stands for several cards, with its source."""
     name = text("Bandwidth")
     if found is None:
         return Fact(name, text("unknown"), text("This card is not in the table of published figures."))
     low, high = number(found.low_gbs), number(found.high_gbs)
     shown = bandwidth(found.gbs) if found.gbs is not None else f"{low} – {high}{THIN}GB/s"
+    if found.measured_on is not None:
+        return Fact(name, shown, text("Measured here on {day}", day=found.measured_on))
     return Fact(name, shown, text("Published: {place}", place=found.source))
 
 
@@ -73,7 +107,8 @@ def findings(machine: Machine) -> list[str]:
 
 
 def report(machine: Machine, memories: Iterable[Memory]) -> str:
-    """All of it as text."""
+    """All of it as text, to be passed on: without names of people or single devices' numbers."""
+    machine = cleaned_machine(machine, names_here())
     lines = [f"Weighbridge {__version__}", "", *_lines(system_facts(machine))]
     for device in machine.devices:
         lines += ["", device.name, *_lines(device_facts(device))]

@@ -123,6 +123,7 @@ class Program(QObject):
 
     def _make_services(self, core: Core) -> Services:
         from weighbridge.hardware.detect import detect
+        from weighbridge.hardware.measured import Measurements
         from weighbridge.hardware.memory import detect_memory
         from weighbridge.server.requests import RequestRecords
         from weighbridge.ui.memory_watch import MemoryWatch, Sampler
@@ -136,7 +137,8 @@ class Program(QObject):
 
             return Port(gateway(core.library, core.supervisor, records))
 
-        sampler = Sampler(detect, detect_memory)
+        measurements = Measurements.within(self._paths.data)
+        sampler = Sampler(lambda: measurements.apply(detect()), detect_memory)
         return Services(
             paths=self._paths,
             settings=self.settings,

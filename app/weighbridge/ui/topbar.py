@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSpacerItem, QWidget
 
 from weighbridge.base.units import GIB, THIN, number, speed
 from weighbridge.base.words import text
@@ -30,6 +30,8 @@ class TopBar(QFrame):
         self._port_open = False
         self._model_words = text("No model loaded")
         self._name = label("Weighbridge", "heading")
+        self._left = 0
+        self._lead = QSpacerItem(0, 0)
         self._meters: list[_Meter] = []
         self._meter_row = row(gap=5)
         self._model = self._flat(self.model_clicked.emit)
@@ -38,6 +40,7 @@ class TopBar(QFrame):
         self._port = self._flat(self.port_clicked.emit)
         right = row(self._model, self._tps, gap=1)
         self._row = row(self._name, self._meter_row, None, right, self._port, owner=self, gap=4)
+        self._row.insertSpacerItem(1, self._lead)
         self._row.setContentsMargins(4 * STEP, 2 * STEP, 3 * STEP, 2 * STEP)
         theme.changed.connect(self._tint)
         self.show_model(None, None)
@@ -45,7 +48,7 @@ class TopBar(QFrame):
 
     def begin_at(self, left: int) -> None:
         """Where the meters begin, in pixels from the left: above the pages."""
-        self._name.setMinimumWidth(max(0, left - 8 * STEP))
+        self._left = left
         self._make_room()
 
     def show_memories(self, memories: Sequence[Memory]) -> None:
@@ -99,8 +102,11 @@ class TopBar(QFrame):
             room = self._room()
             if not wanted or wanted[0] <= room:
                 break
-        name = max(self._name.sizeHint().width(), self._name.minimumWidth())
-        self._name.setVisible(sum(wanted) + name <= room)
+        name = self._name.sizeHint().width()
+        lead = max(0, self._left - name - 8 * STEP)
+        self._name.setVisible(sum(wanted) + name + lead <= room)
+        self._lead.changeSize(0 if self._name.isHidden() else lead, 0)
+        self._row.invalidate()
         for place, meter in enumerate(self._meters):
             meter.setVisible(sum(wanted[: place + 1]) <= room)
 
