@@ -12,8 +12,10 @@ import psutil
 import pytest
 
 from weighbridge.base.paths import default_paths
+from weighbridge.chat.client import Sampling
 from weighbridge.running.readiness import free_port
 from weighbridge.running.state import State
+from weighbridge.ui.chat.options import Options
 from weighbridge.ui.program import Program
 from weighbridge_engines.catalogue import catalogue
 
@@ -41,6 +43,8 @@ def test_load_ask_stop_half_way_and_close(qtbot, program):
     page = window.pages["chat"]
     window.show_page("chat")
     program.bus.chat_wanted.emit(MODEL)
+    # The same short answer each time: left to chance, this model now and then talks until its context is full.
+    page.options.show_options(Options(sampling=Sampling(temperature=0.0)))
 
     page.send("Say hello to the harbour master in one sentence.")
     qtbot.waitUntil(lambda: page.dialogue.path and page.dialogue.answer is None, timeout=WAIT_MS)
@@ -56,7 +60,7 @@ def test_load_ask_stop_half_way_and_close(qtbot, program):
     page.send("Write a very long story about the sea, with many chapters.")
     qtbot.waitUntil(lambda: len(page.dialogue.path[-1].text) > 40, timeout=WAIT_MS)
     page.stop()
-    qtbot.waitUntil(lambda: page.dialogue.answer is None, timeout=2_000)
+    qtbot.waitUntil(lambda: page.dialogue.answer is None, timeout=WAIT_MS)
     stopped = page.dialogue.path[-1]
     assert stopped.state == "stopped"
     assert len(stopped.text) > 40
