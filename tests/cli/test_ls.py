@@ -87,3 +87,13 @@ def test_folders_of_the_settings_are_looked_at_too(home, tmp_path, capsys):
     settings.parent.mkdir(parents=True)
     settings.write_text(f'model_folders = ["{other.as_posix()}"]\n')
     assert [row["id"] for row in listed(capsys)["models"]] == ["mine"]
+
+
+def test_a_settings_file_with_a_fault_is_told(home, capsys):
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "settings.toml").write_text('model_folders = ["~nobody-of-this-name/x"]\nport = "x"\n')
+    assert run(["ls"], dict) == 0
+    assert "port" in capsys.readouterr().err
+    (home / "config" / "settings.toml").write_text("not TOML")
+    assert run(["ls"], dict) == 0
+    assert "settings.damaged.toml" in capsys.readouterr().err

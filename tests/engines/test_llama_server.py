@@ -65,6 +65,7 @@ def test_report(line, told):
             "ImportError: libgomp.so.1: cannot open shared object file: No such file or directory",
             "engine.missing_library",
         ),
+        ("UnicodeEncodeError: 'utf-8' codec can't encode '\\udcff': surrogates not allowed", "engine.file_name"),
         ("srv start: couldn't bind HTTP server socket, hostname: 127.0.0.1, port: 1", "engine.port_taken"),
     ],
 )

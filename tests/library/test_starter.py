@@ -202,13 +202,14 @@ def test_one_writer_at_a_time(models, tmp_path):
     assert part.read_bytes() == b"half"
 
 
-def test_what_a_killed_writer_left_is_removed(models, tmp_path):
+@pytest.mark.parametrize("then_s", [0, 4e9], ids=["long ago", "by a clock that was set back since"])
+def test_what_a_killed_writer_left_is_removed(models, tmp_path, then_s):
     part = models / REPOSITORY / f"{FILE}.part"
     scratch = part.parent / ".starter-old"
     scratch.mkdir(parents=True)
     part.write_bytes(b"half")
     (scratch / "x").write_bytes(b"x")
-    os.utime(part, (0, 0))
+    os.utime(part, (then_s, then_s))
     with FakeHub(CONTENT) as hub:
         fetch(models, Task(), no_index(tmp_path, hub.address))
     assert files(models) == [FILE]

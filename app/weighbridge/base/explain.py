@@ -1,7 +1,7 @@
 """What each error code says to a person: what happened, with its numbers, and what to do next.
 
-One table for errors of Weighbridge and causes told by engines. Sentences are marked here and translated when shown.
-Keep it alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown as it is.
+One table for errors of Weighbridge and causes told by engines; those about hardware stand in `explain_hardware`.
+Sentences are marked here and translated when shown. Keep it alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown as it is.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.explain_hardware import HARDWARE
 from weighbridge.base.printable import printable
 from weighbridge.base.words import mark, text
 
@@ -26,6 +27,7 @@ class Explanation:
 
 
 WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
+    **HARDWARE,
     "access.host": (
         mark("The request names the host {host}, which is not this machine's own address."),
         mark("Use http://127.0.0.1 and the port's number."),
@@ -33,10 +35,6 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "access.origin": (
         mark("Web pages of {origin} may not use this port."),
         mark("Add the origin, exactly as written here, to the allowed ones."),
-    ),
-    "apple.no_metal": (
-        mark("There is no graphics part here that Metal could compute on ({name}), so models run on the processor."),
-        mark("In a virtual machine that is how it is; run Weighbridge on the Mac itself."),
     ),
     "body.bad_number": (
         mark("The request holds a number that JSON does not know (NaN, Infinity) or that is too long."),
@@ -65,26 +63,6 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "body.too_many": (
         mark("The request holds more than {limit} values."),
         mark("Send less at a time."),
-    ),
-    "card.carved_out": (
-        mark("{own_gib} GiB of memory are set aside for {name}, so the system sees {system_gib} GiB."),
-        mark("Models on the graphics part use what is set aside. The firmware's setup changes it (UMA frame buffer)."),
-    ),
-    "card.memory_unknown": (
-        mark("{name} does not tell how much memory it has."),
-        mark("It is shown as unknown; an engine that can use the card may know."),
-    ),
-    "card.no_driver": (
-        mark("{name} is here, but no driver through which it could compute has it (now: {driver})."),
-        mark("Install its maker's driver, or a newer kernel, then restart the machine."),
-    ),
-    "card.no_permission": (
-        mark("This user may not use {name} ({path})."),
-        mark("Add the user to the group that owns that device (render or video), then sign in again."),
-    ),
-    "card.not_passed_on": (
-        mark("{name} is in this machine, but its device {path} is not passed on to this container."),
-        mark("Start the container with that device (for Docker: --device /dev/dri)."),
     ),
     "chat.fault": (
         mark("Something in Weighbridge failed while this answer was being written ({reason})."),
@@ -164,6 +142,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "engine.file_changed": (
         mark("{engine} ended because the model file changed while it was in use ({signal})."),
         mark("Load the model again."),
+    ),
+    "engine.file_name": (
+        mark("{engine} cannot open a file whose name, or whose folder's name, holds bytes that are not UTF-8."),
+        mark("Rename it, then scan the library again."),
     ),
     "engine.illegal_instruction": (
         mark("{engine} used an instruction that this processor does not have ({signal})."),
@@ -305,30 +287,6 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("This file has GGUF version {version}; versions 2 and 3 can be read."),
         mark("Get a newer conversion of the model, or a newer Weighbridge."),
     ),
-    "hardware.no_card": (
-        mark("No graphics card was found, so models run on the processor."),
-        mark("If this machine has one, install its driver."),
-    ),
-    "hardware.not_kept": (
-        mark("The measured bandwidth, {gbs} GB/s, could not be kept in {path} ({reason})."),
-        mark("Check the free space and who may write there, then measure again."),
-    ),
-    "hardware.not_measured": (
-        mark("There is too little free memory to measure its bandwidth: buffers would fit into the processor's cache."),
-        mark("Close some programs, then measure again."),
-    ),
-    "hardware.probe_failed": (
-        mark("Looking at the {what} failed ({reason})."),
-        mark("The rest of the machine is shown; look again later."),
-    ),
-    "hardware.probe_slow": (
-        mark("Looking at the {what} took longer than {limit_s} seconds."),
-        mark("The rest of the machine is shown; look again later."),
-    ),
-    "hardware.wsl_memory": (
-        mark("This is Linux inside Windows (WSL), which lends it {total_gib} GiB of memory."),
-        mark("For more, raise memory= in the file .wslconfig of your Windows user, then run: wsl --shutdown"),
-    ),
     "hub.unreachable": (
         mark("The Hub could not be reached ({reason})."),
         mark("Check the network connection and HF_ENDPOINT."),
@@ -388,54 +346,6 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "model.unknown": (
         mark("There is no model {name} here. There is: {served}."),
         mark("Use one of these names, or put the model into the models folder."),
-    ),
-    "nvidia.card_lost": (
-        mark("NVIDIA card {index} does not answer ({reason})."),
-        mark("Restart the machine; if it comes back, check the card's power and seat."),
-    ),
-    "nvidia.driver_mismatch": (
-        mark("The NVIDIA driver was updated, and the running kernel still has the old one ({reason})."),
-        mark("Restart the machine; nothing needs to be installed."),
-    ),
-    "nvidia.driver_not_loaded": (
-        mark("The NVIDIA driver is installed but not loaded ({reason})."),
-        mark("Restart the machine; if that does not help, install the driver anew."),
-    ),
-    "nvidia.hangs": (
-        mark("The NVIDIA driver did not answer within {limit_s} seconds."),
-        mark("Its cards are not used. Restart the machine."),
-    ),
-    "nvidia.library_missing": (
-        mark("No NVIDIA driver was found, so models run on the processor."),
-        mark("If this machine has an NVIDIA card, install its driver."),
-    ),
-    "nvidia.mig_empty": (
-        mark("{name} is set to be divided (MIG), but no part of it has been made, so it can not be used."),
-        mark("Make an instance (nvidia-smi mig -cgi), or turn the mode off (nvidia-smi -mig 0)."),
-    ),
-    "nvidia.no_answer": (
-        mark("The card does not tell its {what} ({reason})."),
-        mark("It is shown as unknown."),
-    ),
-    "nvidia.no_card": (
-        mark("The NVIDIA driver {driver} runs, but sees no card."),
-        mark("Check that the card is plugged in, and passed on to this container or virtual machine."),
-    ),
-    "nvidia.no_driver": (
-        mark("There is an NVIDIA card at {slot}, but NVIDIA's driver is not installed (driver now: {driver})."),
-        mark("Install NVIDIA's driver, then restart the machine."),
-    ),
-    "nvidia.no_permission": (
-        mark("This user may not ask the NVIDIA driver ({reason})."),
-        mark("Give the user access to the card's devices (/dev/nvidia*)."),
-    ),
-    "nvidia.no_start": (
-        mark("The NVIDIA driver could not be asked ({reason})."),
-        mark("Its cards are not used. Restart the machine; if that does not help, install the driver anew."),
-    ),
-    "nvidia.probe_failed": (
-        mark("Looking for NVIDIA cards failed ({reason})."),
-        mark("The rest of the machine is shown; look again later."),
     ),
     "owner.other": (
         mark("Another Weighbridge works with this data folder."),

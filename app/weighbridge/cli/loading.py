@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,11 +12,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weighbridge.base.errors import NotFound, WeighbridgeError
+from weighbridge.base.explain import explain_code
 from weighbridge.base.paths import default_paths, user_path
 from weighbridge.base.words import text
 
 if TYPE_CHECKING:
-    from weighbridge.base.settings import Settings
+    from weighbridge.base.settings import SettingsStore
     from weighbridge.library.index import Library
     from weighbridge.library.model import Model
     from weighbridge.running.supervisor import Supervisor
@@ -63,19 +65,24 @@ def failure_of(supervisor: Supervisor, model_id: str) -> WeighbridgeError | None
     return None
 
 
-def settings() -> Settings:
+def settings() -> SettingsStore:
     """The settings of this user."""
     from weighbridge.base.settings import SettingsStore
 
-    return SettingsStore(default_paths().settings).value
+    return SettingsStore(default_paths().settings)
 
 
 def open_library() -> Library:
-    """The library of this user, not yet scanned: the models folder, and the folders in the settings."""
+    """The library of this user, not yet scanned: the models folder, and the folders in the settings.
+
+    What is wrong with the settings' file is told on standard error: some folders may be missing for it.
+    """
     from weighbridge.library.index import Library
 
-    others = (user_path(folder) for folder in settings().model_folders)
-    return Library([default_paths().models, *others])
+    store = settings()
+    for notice in store.notices:
+        print(explain_code(notice.code, notice.values), file=sys.stderr)
+    return Library([default_paths().models, *(user_path(folder) for folder in store.value.model_folders)])
 
 
 @contextmanager
@@ -85,7 +92,7 @@ def owner_of_engines(engines: Callable[[], Mapping[str, Engine]]) -> Iterator[Su
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
 
-    supervisor = Supervisor(engines(), machine_defaults(settings().context), machine_scales())
+    supervisor = Supervisor(engines(), machine_defaults(settings().value.context), machine_scales())
     try:
         yield supervisor
     finally:

@@ -88,7 +88,7 @@ def _claim(part: Path) -> None:
     Whoever has claimed it is alone, so what a killed writer left beside it can go.
     """
     if part.exists():
-        if time.time() - part.stat().st_mtime < HEARTBEAT_S:
+        if abs(time.time() - part.stat().st_mtime) < HEARTBEAT_S:  # the clock may have been set back since
             raise Refused("download.busy", name=FILE)
         part.unlink(missing_ok=True)
     part.open("xb").close()
