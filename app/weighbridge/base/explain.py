@@ -1,7 +1,8 @@
 """What each error code says to a person: what happened, with its numbers, and what to do next.
 
 One table for errors of Weighbridge and causes told by engines; those about hardware stand in `explain_hardware`.
-Sentences are marked here and translated when shown. Keep it alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown as it is.
+Sentences are marked here and translated when shown. Keep it alphabetical. A code missing here is a fault that a test
+finds; should one slip through, it is shown as it is.
 """
 
 from __future__ import annotations

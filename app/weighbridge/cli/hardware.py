@@ -84,23 +84,11 @@ def _as_text(machine: Machine, told: Sequence[Told], to_pass_on: bool) -> str:
         return in_words(machine, told)
     from dataclasses import replace
 
-    from weighbridge.hardware.persons import cleaned_cause, cleaned_machine
+    from weighbridge.hardware.persons import cleaned_cause, cleaned_machine, names_here
 
-    names = _names_of_persons()
+    names = names_here()
     clean = [one if one.problem is None else replace(one, problem=cleaned_cause(one.problem, names)) for one in told]
     return f"{head_of_report()}\n\n{in_words(cleaned_machine(machine, names), clean)}"
-
-
-def _names_of_persons() -> tuple[str, ...]:
-    """The user's and the machine's; a system without a list of users has no name for ours."""
-    import getpass
-    import platform
-
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        user = ""
-    return user, platform.node()
 
 
 def _as_json(machine: Machine, told: Sequence[Told]) -> dict[str, Any]:

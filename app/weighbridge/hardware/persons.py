@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import platform
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,6 +14,15 @@ from weighbridge_engines.api import Cause
 _HOMES = re.compile(r"((?:/home|/Users|[A-Za-z]:\\Users|/var/home|/run/user)[/\\])[^/\\\s'\":;,)]+")
 _NUMBERS = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)
 _LEFT_OUT = "..."
+
+
+def names_here() -> tuple[str, ...]:
+    """The user's and the machine's; a system without a list of users has no name for ours."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        user = ""
+    return user, platform.node()
 
 
 def cleaned(text: str, names: Iterable[str]) -> str:
