@@ -37,8 +37,9 @@ def head_of_report() -> str:
 def in_words(machine: Machine, told: Sequence[Told]) -> str:
     """All of it, a fact a line."""
     around = ", ".join(text(_WITHIN[name]) for name in machine.within)
+    system = f"{machine.system} ({around})" if around else machine.system
     lines = [
-        text("System: {about}", about=f"{machine.system} ({around})" if around else machine.system),
+        text("System: {about}", about=system),
         text("Processor: {about}", about=_cpu(machine.cpu)),
         text("Memory: {about}", about=_available(machine.memory)),
         _indented(text("bandwidth: {about}", about=_bandwidth(machine.bandwidth))),
