@@ -24,6 +24,8 @@ LIMIT_S = 20.0
 """The first use of CUDA or Vulkan after a start may take seconds."""
 FILE = "devices.json"
 _AT_ONCE = 4
+_ILLEGAL_INSTRUCTION = (-4, 0xC000001D)
+"""How a process ends that used an instruction its processor lacks: by signal, or by Windows' status."""
 _MAX_BYTES = 1 << 20
 _BUILDS: Mapping[str, str] = {"nvidia": "CUDA", "amd": "ROCm or Vulkan", "intel": "Vulkan", "apple": "Metal"}
 _BUILDS_OF = "llama.cpp"
@@ -76,6 +78,8 @@ class EngineDevices:
             return _failed(engine, "engine.devices_failed", reason=error.strerror or str(error))
         if answer.exit_code is None:
             return _failed(engine, "engine.devices_slow", limit_s=int(LIMIT_S))
+        if answer.exit_code in _ILLEGAL_INSTRUCTION:
+            return _failed(engine, "engine.illegal_instruction", signal="SIGILL")
         devices = read_devices(answer.out)
         if devices is None or answer.exit_code != 0:
             reason = (answer.err.strip().splitlines() or [str(answer.exit_code)])[-1]
