@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from tests.ui.fakes import FakePort, FakeSupervisor, machine
 from tests.ui.made_library import fill
@@ -19,6 +21,16 @@ from weighbridge.ui.memory_watch import MemoryWatch, Sampler
 from weighbridge.ui.port_control import PortControl
 from weighbridge.ui.services import Services
 from weighbridge.ui.theme import Theme
+
+PATIENCE_MS = 30_000
+"""How long tests wait for what must come. On a busy machine it comes late, and that is no fault."""
+
+
+@pytest.fixture
+def qtbot(qtbot, monkeypatch):
+    """Waits as long as `PATIENCE_MS` where a test does not say how long."""
+    monkeypatch.setattr(qtbot, "waitUntil", partial(qtbot.waitUntil, timeout=PATIENCE_MS))
+    return qtbot
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def program(qtbot, qapp, home):
 
 def filled(qtbot, program):
     program.open()
-    qtbot.waitUntil(lambda: bool(program.window.pages), timeout=5_000)
+    qtbot.waitUntil(lambda: bool(program.window.pages))
     return program.window
 
 
@@ -39,13 +39,13 @@ def test_the_window_stands_before_the_rest(qtbot, program):
     program.open()
     assert program.window.isVisible()
     assert program.services is None
-    qtbot.waitUntil(lambda: program.window.page_name == "library", timeout=5_000)
+    qtbot.waitUntil(lambda: program.window.page_name == "library")
 
 
 def test_the_port_that_was_open_opens_again(qtbot, program):
     program.settings.change(port_on=True, port=_free_port())
     filled(qtbot, program)
-    qtbot.waitUntil(lambda: program.services.port.state is PortState.ON, timeout=5_000)
+    qtbot.waitUntil(lambda: program.services.port.state is PortState.ON)
 
 
 def _free_port():
@@ -73,7 +73,7 @@ def test_a_database_that_cannot_be_opened_is_said_in_the_window(qtbot, qapp, hom
     paths.data.write_text("a file where the folder should be")
     program = Program(qapp, paths, dict)
     program.open()
-    qtbot.waitUntil(program.window._errors.isVisible, timeout=5_000)
+    qtbot.waitUntil(program.window._errors.isVisible)
     assert str(paths.database) in program.window._errors.shown_report.whole
     program.close()
     program.window.deleteLater()

@@ -40,7 +40,8 @@ QPushButton[role="line"]:focus { border-bottom-color: $accent; }
 QPushButton[role="line"]:disabled { color: $others; }
 
 QPlainTextEdit, QTextEdit { background: $panel; color: $text; border: 1px solid $line; border-radius: 6px;
-  padding: 5px 8px; selection-background-color: $accent; selection-color: $on_accent; }
+  padding: 5px 8px; selection-background-color: $accent; selection-color: $on_accent;
+  placeholder-text-color: $dim; }
 QPlainTextEdit:focus, QTextEdit:focus { border-color: $accent; }
 *[role="plain"] { background: transparent; border: none; padding: 0; }
 QTextEdit[role="bubble"] { background: $accent_surface; border: none; border-radius: 8px; padding: 8px 12px; }
@@ -88,7 +89,8 @@ QPushButton[role="page"]:checked { background: $accent_surface; color: $accent; 
 
 QLineEdit, QAbstractSpinBox, QComboBox { background: $panel; color: $text;
   border: 1px solid $line; border-radius: 6px; padding: 5px 8px; selection-background-color: $accent;
-  selection-color: $on_accent; }
+  selection-color: $on_accent;
+  placeholder-text-color: $dim; }
 QLineEdit[role="search"] { padding-left: 0; }
 QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus { border-color: $accent; }
 QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: $dim; background: $window; }

@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from tests.ui.conftest import PATIENCE_MS
 from tests.ui.fakes import running
 
 from weighbridge.chat.events import Delta, Done, Finish, PromptProgress, Timings
@@ -30,7 +31,7 @@ class Client:
         task.on_cancel(self.go.set)
         for number, event in enumerate(self.events):
             if number == self.hold_at:
-                assert self.go.wait(5)
+                assert self.go.wait(PATIENCE_MS / 1000)
                 task.check()
             on_event(event)
             if self.error is not None and number == 1:
@@ -92,7 +93,7 @@ def answered(qtbot):
 
     def answered(page, words="What is a load line?"):
         page.send(words)
-        qtbot.waitUntil(lambda: page.dialogue.answer is None, timeout=5_000)
+        qtbot.waitUntil(lambda: page.dialogue.answer is None)
         return page.column.items[-1]
 
     return answered
