@@ -81,3 +81,14 @@ def test_a_second_one_says_where_the_first_is(models):
         assert (error["code"], error["pid"], error["url"]) == ("owner.other_with_port", first.pid, url)
         first.terminate()
         assert first.wait(10) == 0
+
+
+def test_the_load_options_hold_for_models_that_load_when_asked_for(models):
+    with start("--port", str(free_port()), "--json", "--context", "6") as process:
+        url = json.loads(process.stdout.readline())["url"]
+        body = {"model": "parrot", "messages": [{"role": "user", "content": "one two three four five six"}]}
+        answer = httpx2.post(f"{url}/v1/chat/completions", json=body, trust_env=False, timeout=20)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+    assert answer.status_code == 400
+    assert "the context length is 6" in answer.json()["error"]["message"]

@@ -7,7 +7,7 @@ from weighbridge.base.errors import EngineFailed, Refused
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 from weighbridge.library.model import Model
-from weighbridge.running.choose import Defaults, default_load, engine_for, prompt_batch
+from weighbridge.running.choose import Asked, Defaults, default_load, engine_for, prompt_batch
 from weighbridge_engines.api import Cause
 from weighbridge_engines.catalogue import catalogue
 
@@ -66,3 +66,9 @@ def test_an_engine_that_is_not_installed_says_how_to_get_it():
         engine_for(MODEL, [absent])
     assert failed.value.code == "engine.not_installed"
     assert failed.value.values["install"] == "pip install xllamacpp"
+
+
+def test_what_is_asked_of_every_load_is_not_bent():
+    load = default_load(MODEL, Defaults(cores=8, context=4096, asked=Asked(context=1 << 20, threads=3, slots=8)))
+    assert (load.context, load.threads, load.slots) == (1 << 20, 3, 8)
+    assert load.batch == default_load(MODEL, Defaults(cores=4)).batch

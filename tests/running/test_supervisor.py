@@ -215,6 +215,15 @@ def test_a_model_with_a_problem_is_not_given_to_an_engine(supervisor, echo):
     assert states(supervisor) == {"parrot": State.FAILED}
 
 
+def test_a_pipe_in_the_place_of_the_model_is_not_given_to_an_engine(supervisor, echo):
+    model = echo()
+    model.path.unlink()
+    os.mkfifo(model.path)
+    with pytest.raises(BadFile) as failed:
+        supervisor.lease(model).result(WAIT_S)
+    assert failed.value.code == "file.not_regular"
+
+
 def test_no_engine_for_the_format(supervisor, echo):
     with pytest.raises(Refused) as refused:
         supervisor.lease(dataclasses.replace(echo(), format="exl9")).result(WAIT_S)

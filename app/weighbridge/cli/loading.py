@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,9 +19,7 @@ from weighbridge.base.words import text
 if TYPE_CHECKING:
     from weighbridge.base.settings import SettingsStore
     from weighbridge.library.index import Library
-    from weighbridge.library.model import Model
     from weighbridge.running.supervisor import Supervisor
-    from weighbridge_engines.api import Engine, Load
 
 PATIENCE_S = 2
 
@@ -44,12 +42,6 @@ def library_for(name: str | None) -> Library:
         library = Library([*library.folders, path.absolute().parent])
         library.scan()
     return library
-
-
-def load_for(arguments: argparse.Namespace, model: Model, supervisor: Supervisor) -> Load:
-    """The default load of `model` with the values that were given."""
-    given = {name: getattr(arguments, name) for name in ("context", "threads", "slots")}
-    return replace(supervisor.default_load(model), **{name: value for name, value in given.items() if value})
 
 
 def failure_of(supervisor: Supervisor, model_id: str) -> WeighbridgeError | None:
@@ -86,13 +78,16 @@ def open_library() -> Library:
 
 
 @contextmanager
-def owner_of_engines(engines: Callable[[], Mapping[str, Engine]]) -> Iterator[Supervisor]:
-    """A supervisor that ends every engine when the block is left."""
+def owner_of_engines(arguments: argparse.Namespace) -> Iterator[Supervisor]:
+    """A supervisor that ends every engine when the block is left. The load options hold for every load of it."""
+    from weighbridge.running.choose import Asked
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
 
-    supervisor = Supervisor(engines(), machine_defaults(settings().value.context), machine_scales())
+    asked = Asked(context=arguments.context, threads=arguments.threads, slots=arguments.slots)
+    defaults = replace(machine_defaults(settings().value.context), asked=asked)
+    supervisor = Supervisor(arguments.engines(), defaults, machine_scales())
     try:
         yield supervisor
     finally:

@@ -46,7 +46,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(arguments: argparse.Namespace) -> int:
     """Load the model, print the answer as it comes, and its speed on standard error. Ctrl-C ends the answer."""
     from weighbridge.chat.client import ChatClient, Sampling, chat_body
-    from weighbridge.cli.loading import failure_of, library_for, load_for, owner_of_engines
+    from weighbridge.cli.loading import failure_of, library_for, owner_of_engines
 
     model = library_for(arguments.model).resolve(arguments.model)
     names = ("temperature", "top_k", "top_p", "min_p", "seed", "max_tokens")
@@ -54,9 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     body = chat_body(model.id, _messages(arguments), sampling)
     client = ChatClient()
     try:
-        with owner_of_engines(arguments.engines) as supervisor:
-            load = load_for(arguments, model, supervisor)
-            with supervisor.lease(model, load).result() as lease:
+        with owner_of_engines(arguments) as supervisor:
+            with supervisor.lease(model).result() as lease:
                 shown = _Shown(quiet=arguments.json)
                 client.stream(lease, body, shown.take, Task())
             if shown.fault is not None:

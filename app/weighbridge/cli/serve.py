@@ -40,7 +40,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C, then end every engine. A taken port is an error, and so is another owner."""
-    from weighbridge.cli.loading import library_for, load_for, owner_of_engines
+    from weighbridge.cli.loading import library_for, owner_of_engines
     from weighbridge.server.gateway import gateway
     from weighbridge.server.requests import RequestRecords
     from weighbridge.server.serving import Port
@@ -48,12 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
     stop = _stop_signals()
     library = library_for(arguments.model)
     model = library.resolve(arguments.model) if arguments.model else None
-    with _ownership() as lock, owner_of_engines(arguments.engines) as supervisor:
+    with _ownership() as lock, owner_of_engines(arguments) as supervisor:
         port = Port(gateway(library, supervisor, RequestRecords()))
         url = port.start(arguments.port)
         lock.tell("serve", url)
         try:
-            if model is not None and not _loaded(supervisor.load(model, load_for(arguments, model, supervisor)), stop):
+            if model is not None and not _loaded(supervisor.load(model, supervisor.default_load(model)), stop):
                 return 0
             _tell(url, [model.id for model in library.models], as_json=arguments.json)
             stop.wait()

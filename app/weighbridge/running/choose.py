@@ -29,6 +29,15 @@ BITS_PER_WEIGHT = 4.8
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What the user asked of every load. It is not bent: the context may be longer than the model was trained for."""
+
+    context: int | None = None
+    threads: int | None = None
+    slots: int | None = None
+
+
+@dataclass(frozen=True)
 class Defaults:
     """What a load takes from the machine and the settings: usable cores, the context length in tokens.
 
@@ -38,6 +47,7 @@ class Defaults:
     cores: int
     context: int = 4096
     accelerated: bool = False
+    asked: Asked = Asked()
 
 
 def engine_for(model: Model, engines: Iterable[Engine]) -> Engine:
@@ -66,12 +76,14 @@ def default_load(model: Model, defaults: Defaults) -> Load:
     One core stays free, for more threads than free cores make ggml crawl.
     """
     trained = model.info.context_length if model.info else None
-    threads = max(1, defaults.cores - 1)
+    asked = defaults.asked
+    threads = asked.threads or max(1, defaults.cores - 1)
     return Load(
         model=str(model.path),
         alias=model.id,
-        context=min(defaults.context, trained) if trained else defaults.context,
+        context=asked.context or (min(defaults.context, trained) if trained else defaults.context),
         threads=threads,
+        slots=asked.slots or 1,
         batch=None if defaults.accelerated else prompt_batch(_parameters(model), threads),
     )
 

@@ -8,10 +8,13 @@ from weighbridge.library.model import Model
 
 
 def check_files(model: Model) -> None:
-    """Read the whole header of each part: some 15 to 100 ms. Raises BadFile for damage, and for weights cut short."""
+    """Open each part, and read the whole of a GGUF header: some 15 to 100 ms.
+
+    Raises BadFile for a file that is gone or none any more, for damage, and for weights cut short.
+    """
     if model.problem is not None:
         raise model.problem
-    if model.format == "gguf":
-        for part in model.parts:
-            with FileSource(part) as source:
+    for part in model.parts:
+        with FileSource(part) as source:
+            if model.format == "gguf":
                 read_header(source, full=True)
