@@ -2,7 +2,7 @@
 
 import pytest
 
-from weighbridge.base.errors import NotFound
+from weighbridge.base.errors import EngineFailed, NotFound
 from weighbridge.base.explain import explain
 from weighbridge.base.printable import encodable, json_bytes, printable
 
@@ -33,3 +33,8 @@ def test_an_error_about_a_hostile_name_is_one_plain_line():
 
 def test_json_is_utf8_whatever_is_in_it():
     assert json_bytes({"a": "\udcffü😀"}) == '{"a": "\ufffdü😀"}'.encode()
+
+
+def test_the_lines_of_an_engines_message_are_joined():
+    told = str(explain(EngineFailed("engine.answered", message="no\n  tools\x07")))
+    assert told.startswith("The engine refused the request: no   tools\ufffd ")

@@ -1,3 +1,4 @@
+import asyncio
 import contextlib
 import os
 import socket
@@ -5,6 +6,7 @@ import sys
 import threading
 import time
 
+import httpx2
 import pytest
 from tests.chat.standin import StandIn, chunk
 from tests.server.fakes import Engines, Shelf, chat, connect, events, model, read_reply, request, send
@@ -264,3 +266,31 @@ def test_a_port_can_be_reopened_at_once_after_use(port):
         send(port, request())
         port.stop()
         port.start(number)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HT"])
+def test_a_caller_that_sends_no_whole_head_is_let_go(port, monkeypatch, sent):
+    monkeypatch.setattr("weighbridge.server.connections.HEAD_S", 0.2)
+    port.start(0)
+    with socket.create_connection(("127.0.0.1", port.port), timeout=5) as caller:
+        caller.sendall(sent)
+        received = b""
+        while piece := caller.recv(4096):
+            received += piece
+        assert received.startswith(b"HTTP/1.1 200") == (b"health" in sent)
+
+
+def test_a_long_answer_is_no_silence(monkeypatch):
+    monkeypatch.setattr("weighbridge.server.connections.HEAD_S", 0.1)
+
+    async def slow(scope, receive, send):
+        await asyncio.sleep(0.5)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    port = Port(slow)
+    url = port.start(0)
+    try:
+        assert httpx2.get(url, trust_env=False).text == "ok"
+    finally:
+        port.stop()

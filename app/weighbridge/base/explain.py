@@ -505,4 +505,4 @@ def _shown(name: str, value: object) -> object:
         return text(THINGS[value]) if value in THINGS else value
     if isinstance(value, (list, tuple)):
         return ", ".join(printable(str(item)) for item in value)
-    return printable(value) if isinstance(value, str) else value
+    return printable(" ".join(value.split("\n"))) if isinstance(value, str) else value

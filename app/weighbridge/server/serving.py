@@ -10,6 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from weighbridge.base.errors import WeighbridgeError
+from weighbridge.server.connections import Connection
 from weighbridge.server.hangup import STOPPING
 from weighbridge.server.sockets import take
 
@@ -69,7 +70,7 @@ class _Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 self._stoppable,
-                http="h11",
+                http=Connection,
                 ws="none",
                 loop="asyncio",
                 lifespan="off",
