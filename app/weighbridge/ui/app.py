@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
+from weighbridge.base.errors import Refused
+from weighbridge.base.explain import explain
+from weighbridge.base.locks import OwnerLock
 from weighbridge.base.paths import default_paths
 from weighbridge.base.settings import language_choice
 from weighbridge.base.words import use_language
@@ -13,15 +16,32 @@ from weighbridge_engines.api import Engine
 
 
 def main(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int:
-    """Open the window and stay until it is closed. Returns the exit code: 0, or 1 where no window can be opened.
+    """Open the window and stay until it is closed.
 
-    `engines()` gives the engines by id; it is called once the window stands.
+    Returns the exit code: 0, also where a window was open already and has come to the front; 1 where no window can be
+    opened, or another process works with the data folder. `engines()` gives the engines by id; it is called once the
+    window stands.
     """
-    use_language(language_choice(default_paths().settings))
+    paths = default_paths()
+    use_language(language_choice(paths.settings))
     found = problem()
     if found is not None:
-        sys.stderr.write(found + "\n")
-        return 1
-    from weighbridge.ui.program import run  # Qt is imported only where it can work
+        return _refused(found)
+    from weighbridge.ui.single import claim  # Qt is imported only where it can work
 
-    return run(argv, engines)
+    lock = OwnerLock(paths.data)
+    try:
+        if not claim(lock, paths.data):
+            return 0
+        from weighbridge.ui.program import run
+
+        return run(argv, engines, paths, lambda url: lock.tell("window", url))
+    except Refused as error:
+        return _refused(str(explain(error)))
+    finally:
+        lock.release()
+
+
+def _refused(why: str) -> int:
+    sys.stderr.write(why + "\n")
+    return 1

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from weighbridge.base.paths import Paths, default_paths
+from weighbridge.base.paths import Paths
 from weighbridge.base.settings import SettingsStore
 from weighbridge.base.task import Task
 from weighbridge.ui.background import Background
@@ -19,6 +19,7 @@ from weighbridge.ui.ending import Ending
 from weighbridge.ui.faults import catch_faults, log_to
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
+from weighbridge.ui.single import Raising
 from weighbridge.ui.speech import Speech
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.window import Window
@@ -27,18 +28,24 @@ from weighbridge_engines.api import Engine
 Engines = Callable[[], Mapping[str, Engine]]
 
 
-def run(argv: Sequence[str], engines: Engines) -> int:
-    """Open the window and stay until it is closed. Returns the exit code."""
+def run(argv: Sequence[str], engines: Engines, paths: Paths, tell_port: Callable[[str | None], object]) -> int:
+    """Open the window and stay until it is closed. Returns the exit code.
+
+    The caller owns the data folder of `paths`; `tell_port` is called with the port's address, or None once it closes.
+    """
     app = QApplication(["weighbridge", *argv])
     app.setApplicationName("weighbridge")
     app.setDesktopFileName("weighbridge")
     app.setQuitOnLastWindowClosed(False)
-    program = Program(app, default_paths(), engines)
+    program = Program(app, paths, engines, tell_port)
     catch_faults(program.bus.failed.emit)
     ending = Ending(app)
     ending.asked.connect(program.close)
+    raising = Raising(paths.data, app)
+    raising.asked.connect(program.come_to_front)
     program.open()
     code = app.exec()
+    raising.close()
     ending.close()
     sys.excepthook = sys.__excepthook__
     return code
@@ -47,11 +54,18 @@ def run(argv: Sequence[str], engines: Engines) -> int:
 class Program(QObject):
     """Owner of all parts. `close` ends them, in order, and quits."""
 
-    def __init__(self, app: QApplication, paths: Paths, engines: Engines) -> None:
+    def __init__(
+        self,
+        app: QApplication,
+        paths: Paths,
+        engines: Engines,
+        tell_port: Callable[[str | None], object] = lambda url: None,
+    ) -> None:
         super().__init__(app)
         self._app = app
         self._paths = paths
         self._engines = engines
+        self._tell_port = tell_port
         self.settings = SettingsStore(paths.settings)
         self.speech = Speech(app)
         self.speech.use(self.settings.value.language)
@@ -67,6 +81,16 @@ class Program(QObject):
         """Show the window; fill it as soon as it stands."""
         self.window.show()
         QTimer.singleShot(0, self._build)
+
+    def come_to_front(self) -> None:
+        """Show the window before all others; not where it is closing."""
+        if self._closing:
+            return
+        if self.window.isMinimized():
+            self.window.showNormal()
+        self.window.show()
+        self.window.raise_()
+        self.window.activateWindow()
 
     def close(self) -> None:
         """Stop timers and tasks, close the port, end the engines, quit."""
@@ -118,8 +142,10 @@ class Program(QObject):
         self._fill(self.window, "library")
         if core.database.notice is not None:
             self.window.show_error(core.database.notice)
+        port = self.services.port
+        port.changed.connect(lambda: self._tell_port(port.url))
         if self.settings.value.port_on:
-            self.services.port.open()
+            port.open()
 
     def _make_services(self, core: Core) -> Services:
         from weighbridge.hardware.detect import detect
