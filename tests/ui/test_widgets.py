@@ -2,13 +2,15 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFont, QFontMetricsF
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from weighbridge.base.errors import EngineFailed
 from weighbridge.base.task import Task
+from weighbridge.chat.meter import Reading
 from weighbridge.running.state import Setting
+from weighbridge.ui.chat.strip import LiveStrip
 from weighbridge.ui.icons import icon, pixmap, tinted
 from weighbridge.ui.memory_parts import ORDER, Memory, Part
 from weighbridge.ui.widgets.badge import GLYPHS, Badge
@@ -179,3 +181,20 @@ def test_icons_are_tinted_and_sharp(qapp):
 def test_no_icon_has_a_colour_of_its_own():
     for file in path("icons").glob("*.svg"):
         assert "#" not in file.read_text("utf-8")
+
+
+def test_the_figures_of_the_live_strip_have_room(qtbot, services):
+    strip = LiveStrip(services.theme)
+    qtbot.addWidget(strip)
+    strip.resize(740, strip.sizeHint().height())
+    strip.show()
+    reading = Reading("engine", now_tps=61.4, prompt_tps=2870.0, ttft_ms=210.0, context_used=16_384)
+    strip.show_reading(reading, 32_768, goes_on=True)
+    for held in (253 << 20, 1023 << 20, 12 << 30):
+        strip.show_memory(held)
+        qtbot.waitUntil(lambda: strip.memory.width() >= strip.memory.sizeHint().width())
+        bold = QFont(strip.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        assert strip.memory.width() >= QFontMetricsF(bold).horizontalAdvance(strip.memory.value)
+    assert strip.context.value == "16,384 of 32,768 · 16,384 left"
+    assert strip.speed.width() > strip.speed.minimumSizeHint().width()
