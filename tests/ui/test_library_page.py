@@ -1,6 +1,7 @@
 """The Library page: what is listed, and what its actions ask for."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -229,3 +230,15 @@ def test_unknown_sorts_last(full):
     filtered.sort(Column.MEMORY)
     last = [filtered.index(row, Column.MODEL).data() for row in range(filtered.rowCount())][-2:]
     assert set(last) == {"Broken-7B.Q4_0", "Falcon-H1-1B-Q5_K_M"}
+
+
+def test_however_many_rows_change_it_is_told_once(full, qtbot):
+    model = LibraryModel()
+    model.show_rows(rows(full), 4096)
+    told = []
+    model.dataChanged.connect(lambda first, last: told.append((first.row(), last.row())))
+    changed = [replace(row, total_bytes=1 << 34) for row in rows(full)]
+    model.show_rows(changed, 4096)
+    model.show_rows(changed, 4096)
+    assert told == [(0, len(changed) - 1)]
+    assert [model.row(place) for place in range(model.rowCount())] == changed

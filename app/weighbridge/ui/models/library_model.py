@@ -81,10 +81,10 @@ class LibraryModel(QAbstractTableModel):
             self._rows = list(rows)
             self.endResetModel()
             return
-        for place, row in enumerate(rows):
-            if row != self._rows[place]:
-                self._rows[place] = row
-                self.dataChanged.emit(self.index(place, 0), self.index(place, len(Column) - 1))
+        changed = [place for place, row in enumerate(rows) if row != self._rows[place]]
+        self._rows = list(rows)
+        if changed:  # told once: who listens measures whole columns
+            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], len(Column) - 1))
 
     def row(self, place: int) -> LibraryRow:
         """The row at `place`."""
