@@ -26,10 +26,17 @@ from weighbridge.ui.chat.page import ChatPage
 from weighbridge.ui.pages.library import LibraryPage
 from weighbridge.ui.pages.machine import MachinePage
 from weighbridge.ui.pages.server import ServerPage
+from weighbridge.ui.pages.settings import SettingsPage
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.window import MINIMUM, Window
 
-MAKERS = {"library": LibraryPage, "chat": ChatPage, "server": ServerPage, "machine": MachinePage}
+MAKERS = {
+    "library": LibraryPage,
+    "chat": ChatPage,
+    "server": ServerPage,
+    "machine": MachinePage,
+    "settings": SettingsPage,
+}
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 GIB = 1 << 30
 
@@ -50,8 +57,14 @@ def press(window, key, modifiers=CTRL):
     QTest.keyClick(QApplication.focusWidget() or window, key, modifiers)
 
 
+def test_there_is_one_window_and_it_has_the_keyboard(window):
+    shown = [one for one in QApplication.topLevelWidgets() if one.isVisible()]
+    assert shown == [window]
+    assert QApplication.activeWindow() is window
+
+
 def test_ctrl_and_a_number_go_to_the_pages_in_their_order(window):
-    for key, name in zip("1234", ("library", "chat", "server", "machine"), strict=True):
+    for key, name in zip("12345", MAKERS, strict=True):
         press(window, key)
         assert window.page_name == name
         assert window._sidebar._buttons[name].isChecked()
@@ -74,7 +87,7 @@ def test_the_palette_moves_by_arrows_and_takes_the_appearance(window, full):
     press(window, Qt.Key.Key_Down, Qt.KeyboardModifier.NoModifier)
     press(window, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier)
     assert full.theme.tokens.name == "dark"
-    assert window._sidebar._appearance.currentData() == "dark"
+    assert full.settings.value.theme == "dark"
 
 
 def test_escape_closes_the_palette_and_gives_the_focus_back(window):
@@ -253,7 +266,7 @@ def name_of(widget):
     return name_of(parent) if parent is not None and parent.focusPolicy() != Qt.FocusPolicy.NoFocus else ""
 
 
-@pytest.mark.parametrize("name", ["library", "chat", "server", "machine"])
+@pytest.mark.parametrize("name", MAKERS)
 def test_every_focusable_widget_has_a_name_and_every_action_its_keys_or_place(window, full, name):
     full.supervisor.become(full.bus, running())
     window.show_page(name)
@@ -276,7 +289,7 @@ def test_arrows_go_through_the_pages(window):
     assert window.page_name == "chat"
 
 
-@pytest.mark.parametrize("name", ["library", "chat", "server", "machine"])
+@pytest.mark.parametrize("name", MAKERS)
 def test_tab_goes_round_all_that_can_be_focused(window, full, name):
     window.show_page(name)
     wanted = {
@@ -303,7 +316,7 @@ def test_no_two_actions_have_the_same_keys(window):
         assert sorted(used) == sorted(set(used))
 
 
-@pytest.mark.parametrize("name", ["library", "chat", "server", "machine"])
+@pytest.mark.parametrize("name", MAKERS)
 def test_the_pages_fit_the_smallest_window(window, full, name):
     full.supervisor.become(full.bus, running())
     window.resize(*MINIMUM)

@@ -190,9 +190,9 @@ class LiveStrip(QFrame):
         self.prompt = Readout(theme, text("prompt"), "")
         self.memory = Readout(theme, text("memory"), size(round(888.8 * MIB)))
         self.context = Readout(theme, text("context"), "")
-        self._make_room(_USUAL_CONTEXT)
         line = row(self.speed, self.first, self.prompt, self.memory, self.context, owner=self, gap=5)
         line.setContentsMargins(4 * STEP, 2 * STEP, 4 * STEP, 2 * STEP)
+        self._make_room(_USUAL_CONTEXT)
 
     def clear(self) -> None:
         """A new answer: nothing is known."""
