@@ -42,7 +42,7 @@ def draught(mark: str, salt: float = 1.025) -> float:
 
 """
 SAID = {"text": TEXT, "repeat": 50, "tps": 60, "context": 8192}
-PAGES = ("library", "chat", "server", "machine")
+PAGES = ("library", "chat", "server", "machine", "settings")
 
 
 def main() -> None:
@@ -86,7 +86,7 @@ class _Camera:
         if model is not None:
             (self._home / "data" / "models" / model.name).symlink_to(model.resolve())
         program.window.pages["library"].rescan()
-        self._until(lambda: bool(program.services.library.models))
+        self._until(lambda: program.window.pages["library"].table.chosen is not None)
         program.window.pages["library"].table.choose("Qwen3-8B-Q4_K_M")
         for page in PAGES:
             self._take(page)

@@ -1,9 +1,11 @@
 """The settings file: defaults, round trip, what we do not know, and what is wrong."""
 
 import tomllib
+from dataclasses import fields
 
 import pytest
 
+from weighbridge.base.setting_kinds import Number, kind_of
 from weighbridge.base.settings import Settings, SettingsStore, language_choice, parse
 
 
@@ -58,6 +60,10 @@ def test_unknown_keys_and_tables_are_kept(file):
         ('port = "2412"', "port"),
         ("port_on = 1", "port_on"),
         ("context = -1", "context"),
+        ("idle_minutes = 0", "idle_minutes"),
+        ("idle_minutes = 10081", "idle_minutes"),
+        ('closing = "minimize"', "closing"),
+        ('model_folders = ["/a", 1]', "model_folders"),
         ("context = 4096.0", "context"),
         ("model_folders = [1]", "model_folders"),
         ('model_folders = "/m"', "model_folders"),
@@ -131,3 +137,16 @@ def test_a_folder_that_is_no_path_is_a_bad_value(folder):
     settings, bad = parse({"model_folders": [folder]})
     assert settings.model_folders == ()
     assert [cause.code for cause in bad] == ["settings.bad_value"]
+
+
+def test_every_shown_field_says_what_it_is_and_takes_its_default():
+    for field in fields(Settings):
+        kind = kind_of(field)
+        assert kind.accepts(field.default)
+        assert not kind.title or (kind.description.endswith(".") and kind.group)
+
+
+def test_a_number_takes_none_only_where_there_is_a_word_for_it():
+    assert Number(none="Never", low=1).accepts(None)
+    assert not Number(low=1).accepts(None)
+    assert not Number(low=0).accepts(True)

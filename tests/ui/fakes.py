@@ -36,6 +36,7 @@ class FakeSupervisor:
         self.loads = []
         self.stops = []
         self.contexts = []
+        self.idle_limits = []
         self.now = ()
         self.futures = []
         self.listeners = []
@@ -45,6 +46,9 @@ class FakeSupervisor:
 
     def use_context(self, context):
         self.contexts.append(context)
+
+    def use_idle_limit(self, idle_s):
+        self.idle_limits.append(idle_s)
 
     def load(self, model, load):
         self.loads.append((model.id, load.context))

@@ -59,8 +59,8 @@ def _free_port():
 def test_another_language_is_another_window_on_the_same_page(qtbot, program):
     window = filled(qtbot, program)
     window.show_page("machine")
-    window.language_chosen.emit("es")
-    assert program.window is not window
+    program.settings.change(language="es")
+    qtbot.waitUntil(lambda: program.window is not window)
     assert program.window.page_name == "machine"
     assert program.window.isVisible()
     assert not window.isVisible()

@@ -1,4 +1,4 @@
-"""The user's settings: one typed record, kept in a TOML file by one owner.
+"""The user's settings: one typed record, kept in a TOML file by one owner. Each field carries its kind and its words.
 
 Keys that we do not know (of a newer version, or written by hand) are kept as they are. A value of the wrong kind is
 reported by name and its default is used; the file on disk still holds it until that setting is changed. A file that is
@@ -14,10 +14,56 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from weighbridge.base.setting_kinds import Choice, Folders, Kind, Number, Switch, kind_of, setting
+from weighbridge.base.words import mark
 from weighbridge_engines.api import Cause
 
-THEMES = ("system", "light", "dark")
-LANGUAGE_CHOICES = ("system", "en", "es")
+_WINDOW, _PORT, _MODELS = mark("Window"), mark("Port"), mark("Models")
+_AS_SYSTEM = mark("As the system")
+_MOST_IDLE_MINUTES = 7 * 24 * 60
+
+_THEME = Choice(
+    mark("Appearance"),
+    mark("Light or dark."),
+    _WINDOW,
+    {"system": _AS_SYSTEM, "light": mark("Light"), "dark": mark("Dark")},
+)
+_LANGUAGE = Choice(
+    mark("Language"),
+    mark("Of the window and of the commands."),
+    _WINDOW,
+    {"system": _AS_SYSTEM, "en": "English", "es": "Español"},
+)
+_CLOSING = Choice(
+    mark("Closing the window"),
+    mark("In the tray, the port stays open and models stay loaded. Without a tray, closing ends everything."),
+    _WINDOW,
+    {"stop": mark("Ends everything"), "tray": mark("Leaves it in the tray")},
+)
+_PORT_NUMBER = Number(mark("Port"), mark("Where other programs ask, on this machine alone."), _PORT, low=1, high=65_535)
+_PORT_ON = Switch(mark("Port open"), mark("Open it now and at each start."), _PORT)
+_CONTEXT = Number(
+    mark("Context length"),
+    mark("Of loads that ask for none. A longer one takes more memory."),
+    _MODELS,
+    low=1,
+    step=1024,
+    unit=mark("tokens"),
+)
+_IDLE = Number(
+    mark("End unused models after"),
+    mark("A pinned model, or one that answers, is not ended."),
+    _MODELS,
+    low=1,
+    high=_MOST_IDLE_MINUTES,
+    unit=mark("minutes"),
+    none=mark("Never"),
+)
+_FOLDERS = Folders(mark("Model folders"), mark("Looked at beside Weighbridge's own folder."), _MODELS)
+_KEPT = Kind()
+
+THEMES = tuple(_THEME.words)
+LANGUAGE_CHOICES = tuple(_LANGUAGE.words)
 
 
 @dataclass(frozen=True)
@@ -25,17 +71,19 @@ class Settings:
     """All settings with their defaults. None is "not set", and is not written.
 
     `context` is the context length, in tokens, of a load that asks for none. `model_folders` are looked at beside our
-    own.
+    own. A model that nobody has used for `idle_minutes` is ended; None: never.
     """
 
-    theme: str = "system"
-    language: str = "system"
-    port: int = 2412
-    port_on: bool = False
-    context: int = 4096
-    model_folders: tuple[str, ...] = ()
-    window_geometry: str | None = None
-    last_model: str | None = None
+    theme: str = setting("system", _THEME)
+    language: str = setting("system", _LANGUAGE)
+    closing: str = setting("stop", _CLOSING)
+    port: int = setting(2412, _PORT_NUMBER)
+    port_on: bool = setting(False, _PORT_ON)
+    context: int = setting(4096, _CONTEXT)
+    idle_minutes: int | None = setting(None, _IDLE)
+    model_folders: tuple[str, ...] = setting((), _FOLDERS)
+    window_geometry: str | None = setting(None, _KEPT)
+    last_model: str | None = setting(None, _KEPT)
 
 
 def language_choice(path: Path) -> str | None:
@@ -144,30 +192,9 @@ def parse(table: Mapping[str, Any]) -> tuple[Settings, list[Cause]]:
 
 def _accepts(name: str, value: object) -> bool:
     try:
-        return _CHECKS[name](value)
+        return _KINDS[name].accepts(value)
     except KeyError:
         raise TypeError(f"no setting {name!r}") from None
 
 
-def _is_number(value: object, low: int, high: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-
-
-def _is_paths(value: object) -> bool:
-    return isinstance(value, tuple) and all(isinstance(item, str) and item and "\0" not in item for item in value)
-
-
-def _is_text_or_none(value: object) -> bool:
-    return value is None or isinstance(value, str)
-
-
-_CHECKS: Mapping[str, Callable[[object], bool]] = {
-    "theme": lambda value: value in THEMES,
-    "language": lambda value: value in LANGUAGE_CHOICES,
-    "port": lambda value: _is_number(value, 1, 65_535),
-    "port_on": lambda value: isinstance(value, bool),
-    "context": lambda value: _is_number(value, 1, 1 << 31),
-    "model_folders": _is_paths,
-    "window_geometry": _is_text_or_none,
-    "last_model": _is_text_or_none,
-}
+_KINDS: Mapping[str, Kind] = {field.name: kind_of(field) for field in fields(Settings)}

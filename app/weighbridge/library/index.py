@@ -25,6 +25,10 @@ class Library:
         self._headers = Headers()
         self._listing = Listing()
 
+    def use_folders(self, folders: Sequence[Path]) -> None:
+        """Look below these from the next scan on."""
+        self.folders = tuple(folders)
+
     @property
     def models(self) -> tuple[Model, ...]:
         """The models of the last scan, by id."""

@@ -12,13 +12,16 @@ class Bus(QObject):
     """Lives in the GUI thread. Model ids are those of `library.model.Model.id`."""
 
     page_wanted = Signal(str)
-    """Show a page: "library", "chat", "server" or "machine"."""
+    """Show a page: "library", "chat", "server", "machine" or "settings"."""
 
     chat_wanted = Signal(str)
     """Chat with this model; the chat page takes it, the window shows the page."""
 
     speed_told = Signal(str, object)
     """The decode speed of a model now, tokens per second, or None when no answer is being written: for the top bar."""
+
+    scan_wanted = Signal()
+    """Look at the model folders again; the library page takes it."""
 
     library_changed = Signal()
     """The library was scanned again; read it anew."""

@@ -45,10 +45,15 @@ def build_core(paths: Paths, settings: Settings, engines: Callable[[], Mapping[s
     store = ChatStore(database)
     store.recover()
     library = Library(folders(paths, settings))
-    supervisor = Supervisor(engines(), machine_defaults(settings.context), machine_scales())
+    supervisor = Supervisor(engines(), machine_defaults(settings.context), machine_scales(), idle_s(settings))
     return Core(database, store, library, supervisor)
 
 
 def folders(paths: Paths, settings: Settings) -> tuple[Path, ...]:
     """Where models are looked for: our own folder, then those of the settings."""
     return (paths.models, *(user_path(folder) for folder in settings.model_folders))
+
+
+def idle_s(settings: Settings) -> float | None:
+    """How many seconds a model may be unused; None: for ever."""
+    return None if settings.idle_minutes is None else settings.idle_minutes * 60.0

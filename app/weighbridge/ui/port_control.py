@@ -78,18 +78,21 @@ class PortControl(QObject):
     def open(self) -> None:
         """Open the port of the settings; remember that it shall be open."""
         self._settings.change(port_on=True)
-        self._wanted_on = True
-        self._follow()
+        self.follow_settings()
 
     def close(self) -> None:
         """Close it; remember that it shall be closed."""
         self._settings.change(port_on=False)
-        self._wanted_on = False
-        self._follow()
+        self.follow_settings()
 
     def choose_port(self, port: int) -> None:
         """Use another port, at once where it is open."""
         self._settings.change(port=port)
+        self._follow()
+
+    def follow_settings(self) -> None:
+        """Become what the settings say: open or closed, and on their port."""
+        self._wanted_on = self._settings.value.port_on
         self._follow()
 
     def shut(self) -> None:

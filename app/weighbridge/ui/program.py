@@ -10,8 +10,9 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from weighbridge.base.paths import Paths
-from weighbridge.base.settings import SettingsStore
+from weighbridge.base.settings import Settings, SettingsStore
 from weighbridge.base.task import Task
+from weighbridge.ui.acting import act
 from weighbridge.ui.background import Background
 from weighbridge.ui.bus import Bus
 from weighbridge.ui.core import Core, build_core
@@ -75,6 +76,8 @@ class Program(QObject):
         self.services: Services | None = None
         self._core: Core | None = None
         self._closing = False
+        self._acted = self.settings.value
+        self.settings.subscribe(self._settings_changed)
         self.window = self._new_window()
 
     def open(self) -> None:
@@ -118,7 +121,6 @@ class Program(QObject):
     def _new_window(self) -> Window:
         made = Window(self.theme, self.settings, self.bus)
         made.closing.connect(self.close)
-        made.language_chosen.connect(self._use_language)
         return made
 
     def _build(self) -> None:
@@ -182,10 +184,19 @@ class Program(QObject):
         assert self.services is not None
         window.fill(self.services, _makers(), first)
 
-    def _use_language(self, choice: str) -> None:
+    def _settings_changed(self, new: Settings) -> None:
+        old, self._acted = self._acted, new
+        if new.language != old.language:
+            QTimer.singleShot(0, self, self._use_language)  # the window that goes may be asking
+        if self.services is not None:
+            act(old, new, self.services)
+
+    def _use_language(self) -> None:
         """Texts are made with their widgets, so another language is another window in the same place."""
-        self.settings.change(language=choice, window_geometry=self.window.geometry_text())
-        self.speech.use(choice)
+        if self._closing:
+            return
+        self.settings.change(window_geometry=self.window.geometry_text())
+        self.speech.use(self.settings.value.language)
         old, page = self.window, self.window.page_name
         self.window = self._new_window()
         self.window.show()
@@ -201,5 +212,12 @@ def _makers() -> Mapping[str, Callable[[Services], Page]]:
     from weighbridge.ui.pages.library import LibraryPage
     from weighbridge.ui.pages.machine import MachinePage
     from weighbridge.ui.pages.server import ServerPage
+    from weighbridge.ui.pages.settings import SettingsPage
 
-    return {"library": LibraryPage, "chat": ChatPage, "server": ServerPage, "machine": MachinePage}
+    return {
+        "library": LibraryPage,
+        "chat": ChatPage,
+        "server": ServerPage,
+        "machine": MachinePage,
+        "settings": SettingsPage,
+    }

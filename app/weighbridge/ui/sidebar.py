@@ -1,30 +1,31 @@
-"""The pages at the left, and at the foot the appearance and the language."""
+"""The pages at the left, and at the foot the settings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QPushButton, QVBoxLayout, QWidget
 
-from weighbridge.base.settings import LANGUAGE_CHOICES, THEMES
 from weighbridge.base.words import mark, text
 from weighbridge.ui.icons import icon
 from weighbridge.ui.theme import STEP, Theme
-from weighbridge.ui.widgets.parts import label
 
 _ICON_EMS = 1.3
 
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page as the sidebar and the palette know it: its name in code, its title, and its keys."""
+    """A page as the sidebar and the palette know it: its name in code, its title, its keys, and whether it stands at
+    the foot.
+    """
 
     name: str
     title: str
     keys: str
+    at_foot: bool = False
 
 
 PAGES: Sequence[PageEntry] = (
@@ -32,24 +33,16 @@ PAGES: Sequence[PageEntry] = (
     PageEntry("chat", mark("Chat"), "Ctrl+2"),
     PageEntry("server", mark("Server"), "Ctrl+3"),
     PageEntry("machine", mark("Machine"), "Ctrl+4"),
+    PageEntry("settings", mark("Settings"), "Ctrl+5", at_foot=True),
 )
-
-_APPEARANCE: Mapping[str, str] = {
-    "system": mark("As the system"),
-    "light": mark("Light"),
-    "dark": mark("Dark"),
-}
-_LANGUAGES: Mapping[str, str] = {"system": mark("As the system"), "en": "English", "es": "Español"}
 
 
 class Sidebar(QFrame):
     """One button a page. Narrow windows show the icons alone."""
 
     chosen = Signal(str)
-    theme_chosen = Signal(str)
-    language_chosen = Signal(str)
 
-    def __init__(self, theme: Theme, language: str, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("sidebar")
         self._theme = theme
@@ -57,21 +50,14 @@ class Sidebar(QFrame):
         self._icon_side = round(self.fontMetrics().height() * _ICON_EMS)
         self._group = QButtonGroup(self)
         self._buttons = {page.name: self._page_button(page) for page in PAGES}
-        appearance = self._choice(text("Appearance"), THEMES, _APPEARANCE, theme.choice, self.theme_chosen.emit)
-        spoken = self._choice(text("Language"), LANGUAGE_CHOICES, _LANGUAGES, language, self.language_chosen.emit)
-        self._appearance = appearance[1]
-        self._foot = (*appearance, *spoken)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * STEP, 3 * STEP, 2 * STEP, 3 * STEP)
         layout.setSpacing(STEP // 2)
-        for made in self._buttons.values():
-            layout.addWidget(made)
-        layout.addStretch(1)
-        for name, box in (appearance, spoken):
-            name.setContentsMargins(STEP // 2, 2 * STEP, 0, 0)
-            layout.addWidget(name)
-            layout.addWidget(box)
-        theme.changed.connect(self._theme_changed)
+        for page in sorted(PAGES, key=lambda page: page.at_foot):
+            if page.at_foot:
+                layout.addStretch(1)
+            layout.addWidget(self._buttons[page.name])
+        theme.changed.connect(self._tint)
         self._tint()
         self._size()
 
@@ -102,28 +88,9 @@ class Sidebar(QFrame):
         self._group.addButton(made)
         return made
 
-    def _choice(
-        self, name: str, choices: Sequence[str], words: Mapping[str, str], now: str, act: Callable[[str], None]
-    ) -> tuple[QLabel, QComboBox]:
-        box = QComboBox()
-        for choice in choices:
-            box.addItem(text(words[choice]), choice)
-        box.setCurrentIndex(choices.index(now))
-        box.setAccessibleName(name)
-        box.activated.connect(lambda index: act(choices[index]))
-        title = label(name, "dim")
-        title.setBuddy(box)
-        return title, box
-
     def _write(self) -> None:
         for page in PAGES:
             self._buttons[page.name].setText("" if self._narrow else text(page.title))
-        for widget in self._foot:
-            widget.setVisible(not self._narrow)
-
-    def _theme_changed(self) -> None:
-        self._appearance.setCurrentIndex(THEMES.index(self._theme.choice))
-        self._tint()
 
     def _tint(self) -> None:
         tokens = self._theme.tokens

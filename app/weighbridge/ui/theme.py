@@ -13,7 +13,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
-from weighbridge.base.settings import SettingsStore
+from weighbridge.base.settings import Settings, SettingsStore
 from weighbridge.ui.glyph_files import GlyphFiles
 from weighbridge.ui.style_sheet import Sheets, style_sheets
 from weighbridge.ui.tokens import DARK, LIGHT, Tokens
@@ -72,12 +72,14 @@ class Theme(QObject):
         super().__init__(app)
         self._app = app
         self._settings = settings
+        self._applied = ""
         self._system_is_dark = _is_dark(app)
         self._tokens = LIGHT
         self._sheets = Sheets("", "")
         self._glyphs = GlyphFiles()
         app.setStyle("Fusion")
         app.styleHints().colorSchemeChanged.connect(self._system_changed)
+        settings.subscribe(self._settings_changed)
         self._apply()
 
     def dress(self, *parts: QWidget, as_message: bool = False) -> None:
@@ -107,7 +109,10 @@ class Theme(QObject):
     def choose(self, choice: str) -> None:
         """Take "system", "light" or "dark", and remember it."""
         self._settings.change(theme=choice)
-        self._apply()
+
+    def _settings_changed(self, value: Settings) -> None:
+        if value.theme != self._applied:
+            self._apply()
 
     def _system_changed(self, scheme: Qt.ColorScheme) -> None:
         if scheme != Qt.ColorScheme.Unknown:
@@ -115,6 +120,7 @@ class Theme(QObject):
         self._apply()
 
     def _apply(self) -> None:
+        self._applied = self.choice
         dark = self._system_is_dark if self.choice == "system" else self.choice == "dark"
         self._tokens = DARK if dark else LIGHT
         self._app.setPalette(palette(self._tokens))

@@ -35,7 +35,6 @@ class Window(QMainWindow):
     """The one window. `closing` is emitted when the user closes it; whoever listens ends the program."""
 
     closing = Signal()
-    language_chosen = Signal(str)
 
     def __init__(self, theme: Theme, settings: SettingsStore, bus: Bus) -> None:
         super().__init__()
@@ -47,7 +46,7 @@ class Window(QMainWindow):
         self._services: Services | None = None
         self._page_of: dict[str, Page] = {}
         self._topbar = TopBar(theme)
-        self._sidebar = Sidebar(theme, settings.value.language)
+        self._sidebar = Sidebar(theme)
         self._errors = ErrorPanel(theme)
         self._stack = QStackedWidget()
         self._stack.addWidget(_waiting())
@@ -145,8 +144,6 @@ class Window(QMainWindow):
 
     def _connect(self) -> None:
         self._sidebar.chosen.connect(self.show_page)
-        self._sidebar.theme_chosen.connect(self._theme.choose)
-        self._sidebar.language_chosen.connect(self.language_chosen)
         self._topbar.model_clicked.connect(self._open_models)
         self._topbar.port_clicked.connect(self._copy_address)
         self._theme.changed.connect(self._tint)

@@ -40,6 +40,7 @@ class LibraryPage(Page):
         super().__init__()
         self._services = services
         self._scan: Task | None = None
+        self._scan_again = False
         self._table = LibraryTable(services.theme)
         self._search = self._make_search()
         self._context = self._make_context()
@@ -80,6 +81,7 @@ class LibraryPage(Page):
         return self._errors
 
     def entered(self) -> None:
+        self._context.setValue(self._services.settings.value.context)
         self._show_all()
         self._detail.wake()
         self._table.setFocus()
@@ -110,7 +112,9 @@ class LibraryPage(Page):
 
     def rescan(self) -> None:
         """Look at the folders again."""
-        if self._scan is None:
+        if self._scan is not None:
+            self._scan_again = True  # what changed meanwhile may have been looked at already
+        else:
             self._rescan.setEnabled(False)
             self._scan = self._services.background.run(self._services.library.scan, self._scanned, self._scan_failed)
             self._show_body()
@@ -205,6 +209,7 @@ class LibraryPage(Page):
         self._starter.done.connect(self._starter_done)
         self._starter.failed.connect(self._starter_failed)
         services = self._services
+        services.bus.scan_wanted.connect(self.rescan)
         services.bus.running_changed.connect(self._show_all)
         services.memories.changed.connect(self._show_all)
         services.theme.changed.connect(self._tint)
@@ -243,6 +248,9 @@ class LibraryPage(Page):
         self._scan = None
         self._rescan.setEnabled(True)
         self._show_all()
+        if self._scan_again:
+            self._scan_again = False
+            self.rescan()
 
     def _starter_done(self) -> None:
         self._empty.button.setEnabled(True)

@@ -74,6 +74,8 @@ class ServerPage(Page):
         self._show_requests()
 
     def entered(self) -> None:
+        self._number.setValue(self._services.settings.value.port)
+        self._show_port()
         self._show_served()
         self._show_requests()
         self._toggle.setFocus()

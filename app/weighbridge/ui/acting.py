@@ -1,0 +1,20 @@
+"""What a change of the settings does at once, whichever part of the window changed them."""
+
+from __future__ import annotations
+
+from weighbridge.base.settings import Settings
+from weighbridge.ui.core import folders, idle_s
+from weighbridge.ui.services import Services
+
+
+def act(old: Settings, new: Settings, services: Services) -> None:
+    """Bring the running parts from `old` to `new`. Appearance and language are followed by their owners."""
+    if (old.port, old.port_on) != (new.port, new.port_on):
+        services.port.follow_settings()
+    if old.context != new.context:
+        services.supervisor.use_context(new.context)
+    if old.idle_minutes != new.idle_minutes:
+        services.supervisor.use_idle_limit(idle_s(new))
+    if old.model_folders != new.model_folders:
+        services.library.use_folders(folders(services.paths, new))
+        services.bus.scan_wanted.emit()
