@@ -10,7 +10,7 @@ import time
 import psutil
 import pytest
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QSystemTrayIcon
 
 from weighbridge.base.paths import default_paths
 from weighbridge.base.settings import SettingsStore
@@ -143,3 +143,19 @@ def test_setters_take_no_reference_off_none(qtbot):
         label.setText("a")
         thing.setObjectName("b")
     assert abs(sys.getrefcount(None) - before) < 100
+
+
+@pytest.mark.qt_log_ignore("systemTrayWindowChanged")
+def test_in_the_tray_models_go_on_and_a_second_start_opens_the_window(qtbot, program, monkeypatch):
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: True))
+    window = filled(qtbot, program)
+    program.settings.change(closing="tray", tray_told=True)
+    window.close()
+    assert not window.isVisible()
+    assert program.ways_out.tray is not None
+    program.come_to_front()
+    assert window.isVisible()
+    assert program.ways_out.tray is None
+    window.close()
+    program.close()
+    assert program.ways_out.tray is None

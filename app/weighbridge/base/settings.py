@@ -84,6 +84,7 @@ class Settings:
     model_folders: tuple[str, ...] = setting((), _FOLDERS)
     window_geometry: str | None = setting(None, _KEPT)
     last_model: str | None = setting(None, _KEPT)
+    tray_told: bool = setting(False, Switch())
 
 
 def language_choice(path: Path) -> str | None:

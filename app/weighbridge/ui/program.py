@@ -15,6 +15,7 @@ from weighbridge.base.task import Task
 from weighbridge.ui.acting import act
 from weighbridge.ui.background import Background
 from weighbridge.ui.bus import Bus
+from weighbridge.ui.closing import Closing
 from weighbridge.ui.core import Core, build_core
 from weighbridge.ui.ending import Ending
 from weighbridge.ui.faults import catch_faults, log_to
@@ -76,6 +77,9 @@ class Program(QObject):
         self.services: Services | None = None
         self._core: Core | None = None
         self._closing = False
+        self.ways_out = Closing(self.settings, self)
+        self.ways_out.ended.connect(self.close)
+        self.ways_out.opened.connect(self.come_to_front)
         self._acted = self.settings.value
         self.settings.subscribe(self._settings_changed)
         self.window = self._new_window()
@@ -89,9 +93,11 @@ class Program(QObject):
         """Show the window before all others; not where it is closing."""
         if self._closing:
             return
+        self.ways_out.leave_tray()
+        if self.window.isHidden():
+            self.window.wake()
         if self.window.isMinimized():
             self.window.showNormal()
-        self.window.show()
         self.window.raise_()
         self.window.activateWindow()
 
@@ -108,6 +114,7 @@ class Program(QObject):
             steps.callback(self.window.shut)
             self.settings.change(window_geometry=self.window.geometry_text())
             self.window.hide()
+            self.ways_out.leave_tray()
 
     def _close_port(self) -> None:
         if self.services is not None:
@@ -120,7 +127,8 @@ class Program(QObject):
 
     def _new_window(self) -> Window:
         made = Window(self.theme, self.settings, self.bus)
-        made.closing.connect(self.close)
+        made.closing.connect(lambda: self.ways_out.close(made, self.services, to_quit=False))
+        made.quitting.connect(lambda: self.ways_out.close(made, self.services, to_quit=True))
         return made
 
     def _build(self) -> None:

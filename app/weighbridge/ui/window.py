@@ -25,6 +25,7 @@ from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.topbar import TopBar
 from weighbridge.ui.widgets.error_panel import ErrorPanel, report_of_causes
 from weighbridge.ui.widgets.parts import column, label, row
+from weighbridge.ui.widgets.question import Question
 
 MINIMUM = (1000, 640)
 _FIRST = (1200, 760)
@@ -32,9 +33,12 @@ _NARROW_EMS = 46
 
 
 class Window(QMainWindow):
-    """The one window. `closing` is emitted when the user closes it; whoever listens ends the program."""
+    """The one window. `closing` is emitted when the user closes it, `quitting` where the end of all is asked for;
+    whoever listens acts.
+    """
 
     closing = Signal()
+    quitting = Signal()
 
     def __init__(self, theme: Theme, settings: SettingsStore, bus: Bus) -> None:
         super().__init__()
@@ -48,12 +52,13 @@ class Window(QMainWindow):
         self._topbar = TopBar(theme)
         self._sidebar = Sidebar(theme)
         self._errors = ErrorPanel(theme)
+        self._question = Question()
         self._stack = QStackedWidget()
         self._stack.addWidget(_waiting())
         self._stack.setMinimumSize(1, 1)  # a page that collapses its panes does so by the width it is given
         self._lay_out()
         self._palette = Palette(theme, self)
-        theme.dress(self._topbar, self._sidebar, self._errors, self._palette)
+        theme.dress(self._topbar, self._sidebar, self._errors, self._question, self._palette)
         self._connect()
         self._add_shortcuts()
         self._tint()
@@ -74,6 +79,11 @@ class Window(QMainWindow):
     def pages(self) -> Mapping[str, Page]:
         """All pages by name."""
         return self._page_of
+
+    @property
+    def question(self) -> Question:
+        """What is asked above the page."""
+        return self._question
 
     @property
     def palette_box(self) -> Palette:
@@ -107,6 +117,22 @@ class Window(QMainWindow):
         """Show an error that belongs to no page."""
         self._errors.show_error(error)
 
+    def rest(self) -> None:
+        """Hide, and stop what only serves to be looked at. Answers and loads go on."""
+        if self.page is not None:
+            self.page.left()
+        if self._services is not None:
+            self._services.memories.stop()
+        self.hide()
+
+    def wake(self) -> None:
+        """Show it again after `rest`."""
+        self.show()
+        if self._services is not None:
+            self._services.memories.start()
+        if self.page is not None:
+            self.page.entered()
+
     def shut(self) -> None:
         """Stop all that the window drives. It may be deleted after this."""
         if self.page is not None:
@@ -133,8 +159,8 @@ class Window(QMainWindow):
 
     def _lay_out(self) -> None:
         pages = QWidget()
-        inner = column(self._errors, self._stack, owner=pages, gap=0)
-        inner.setStretch(1, 1)
+        inner = column(self._question, self._errors, self._stack, owner=pages, gap=0)
+        inner.setStretch(2, 1)
         body = row(self._sidebar, pages, gap=0)
         body.setStretch(1, 1)
         whole = QWidget()
@@ -157,7 +183,7 @@ class Window(QMainWindow):
         self._action(text("Find an action, page or model"), "Ctrl+K", self._open_palette)
         self._action(text("Switch the model"), "Ctrl+L", self._open_models)
         self._action(text("Copy the port's address"), "Ctrl+Shift+C", self._copy_address)
-        self._action(text("Quit"), "Ctrl+Q", self.close)
+        self._action(text("Quit"), "Ctrl+Q", self.quitting.emit)
         escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
         escape.activated.connect(self._escape)
 
@@ -197,6 +223,8 @@ class Window(QMainWindow):
     def _escape(self) -> None:
         if not self._palette.isHidden():
             self._palette.dismiss()
+        elif not self._question.isHidden():
+            self._question.hide()
         elif not (self.page is not None and self.page.escape()):
             self._errors.hide()
 
