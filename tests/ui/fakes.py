@@ -40,6 +40,9 @@ class FakeSupervisor:
         self.now = ()
         self.futures = []
         self.listeners = []
+        self.pins = []
+        self.ends = ()
+        self.places = {}
 
     def default_load(self, model):
         return Load(str(model.path), context=4096)
@@ -54,6 +57,17 @@ class FakeSupervisor:
         self.loads.append((model.id, load.context))
         self.futures.append(Future())
         return self.futures[-1]
+
+    def would_end(self, model, load):
+        future = Future()
+        future.set_result(self.ends)
+        return future
+
+    def position(self, future):
+        return self.places.get(id(future))
+
+    def pin(self, model_id, pinned):
+        self.pins.append((model_id, pinned))
 
     def lease(self, model, load=None):
         return Future()

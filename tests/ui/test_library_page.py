@@ -242,3 +242,28 @@ def test_however_many_rows_change_it_is_told_once(full, qtbot):
     model.show_rows(changed, 4096)
     assert told == [(0, len(changed) - 1)]
     assert [model.row(place) for place in range(model.rowCount())] == changed
+
+
+def test_a_loaded_model_is_pinned_and_unpinned_and_says_so(page, full):
+    page.table.choose(SMALL)
+    assert not page.detail.pin.isVisible()
+    assert not page._do_pin.isEnabled()
+    full.supervisor.become(full.bus, running(SMALL))
+    page.detail.pin.click()
+    full.supervisor.become(full.bus, running(SMALL, pinned=True))
+    assert cell(page, Column.STATE) == "Loaded · pinned"
+    assert page.detail.pin.text() == "Unpin"
+    page._do_pin.trigger()
+    assert full.supervisor.pins == [(SMALL, True), (SMALL, False)]
+
+
+def test_what_a_load_would_end_stands_beside_its_button(page, full, qtbot):
+    full.supervisor.ends = (SMALL,)
+    full.supervisor.become(full.bus, running(SMALL))
+    page.table.choose("Qwen3-8B-Q4_K_M")
+    qtbot.waitUntil(lambda: page.detail.ends == f"Loading this ends: {SMALL}")
+    page.table.choose(SMALL)
+    assert page.detail.ends == ""
+    full.supervisor.become(full.bus)
+    page.table.choose("Qwen3-8B-Q4_K_M")
+    assert page.detail.ends == ""

@@ -118,7 +118,7 @@ class Supervisor:
     def would_end(self, model: Model, load: Load) -> Future[tuple[str, ...]]:
         """The models that would have to go for `model` to be loaded as `load` says, if it were asked for now."""
         future: Future[tuple[str, ...]] = Future()
-        self._inbox.put(lambda: future.set_result(self._going_for(model, load)))
+        self._inbox.put(lambda: self._tell_going(future, model, load))
         return future
 
     def position(self, future: Future[Any]) -> int | None:
@@ -203,6 +203,10 @@ class Supervisor:
             self._pinned.add(model_id)
         else:
             self._pinned.discard(model_id)
+
+    def _tell_going(self, future: Future[tuple[str, ...]], model: Model, load: Load) -> None:
+        if future.set_running_or_notify_cancel():
+            future.set_result(self._going_for(model, load))
 
     def _going_for(self, model: Model, load: Load) -> tuple[str, ...]:
         steps = next_steps([self._wanted(_Want(model, load, Future(), True))], self._occupied(), self._room())

@@ -10,7 +10,7 @@ from weighbridge.base.settings import THEMES
 from weighbridge.base.words import mark, text
 from weighbridge.running.state import State
 from weighbridge.ui.matching import Entry
-from weighbridge.ui.running_words import badge_of, running_of
+from weighbridge.ui.running_words import running_of, word_of
 from weighbridge.ui.services import Services
 from weighbridge.ui.sidebar import PAGES
 
@@ -57,7 +57,7 @@ def model_entries(services: Services) -> list[Entry]:
         if model.problem is not None:
             continue
         process = running_of(model.id, running)
-        hint = badge_of(process.state)[1] if process else (model.quant or "")
+        hint = word_of(process) if process else (model.quant or "")
         title = text("Chat with {model}", model=model.title)
         ready = process is not None and process.state is State.READY
         entries.append((not ready, Entry(title, hint, _calling(services.bus.chat_wanted.emit, model.id))))

@@ -31,6 +31,20 @@ def badge_of(state: State) -> tuple[str, str]:
     return kind, text(word)
 
 
+def word_of(running: Running) -> str:
+    """Its state in a word, and whether it is pinned."""
+    word = badge_of(running.state)[1]
+    return text("{state} · pinned", state=word) if running.pinned else word
+
+
+def ends_in_words(model_ids: Sequence[str], running: Sequence[Running]) -> str:
+    """Which models a load would end; "" where none."""
+    if not model_ids:
+        return ""
+    titles = {one.model_id: one.title for one in running}
+    return text("Loading this ends: {models}", models=", ".join(titles.get(one, one) for one in model_ids))
+
+
 def stage_in_words(stage: str) -> str:
     """ "Loading the weights" for "weights"; a stage that we do not know is shown as it is."""
     return text(STAGE_WORDS[stage]) if stage in STAGE_WORDS else stage

@@ -268,3 +268,39 @@ def test_a_figure_wider_than_foreseen_makes_room(page):
     assert context.sizeHint().width() == before
     page.strip.show_context(100_000, 1_048_576)
     assert context.sizeHint().width() > before
+
+
+def test_an_answer_that_waits_shows_its_place_and_can_be_given_up(page, full, qtbot):
+    full.supervisor.lends = False
+    page.send("Hello")
+    [(_, _, lease)] = full.supervisor.leases
+    full.supervisor.places[id(lease)] = 3
+    qtbot.waitUntil(page._loading.isVisible)
+    assert page._loading._words.text() == "Waiting for the model: place 3 in the queue"
+    page.stop()
+    qtbot.waitUntil(lambda: page.dialogue.answer is None)
+    assert not page._loading.isVisible()
+    assert lease.cancelled()
+
+
+def test_what_loading_would_end_stands_beside_the_models_name(page, full, qtbot):
+    full.supervisor.ends = ("other",)
+    full.supervisor.become(full.bus, running("other", title="Other 7B"))
+    qtbot.waitUntil(lambda: page._note.text() == "not loaded · Loading this ends: Other 7B")
+    full.supervisor.become(full.bus, running(MODEL))
+    assert "ends" not in page._note.text()
+
+
+def test_the_chosen_model_is_pinned_from_the_switcher(page, full):
+    def entries():
+        page._switcher._menu.aboutToShow.emit()
+        return page._switcher._menu.actions()
+
+    full.supervisor.become(full.bus, running(MODEL))
+    assert entries()[-1].text() == f"Pin {MODEL}"
+    entries()[-1].trigger()
+    full.supervisor.become(full.bus, running(MODEL, pinned=True))
+    assert entries()[-1].text() == f"Unpin {MODEL}"
+    assert any(one.text().endswith("\tLoaded · pinned") for one in entries())
+    entries()[-1].trigger()
+    assert full.supervisor.pins == [(MODEL, True), (MODEL, False)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from weighbridge.ui.chat.options import Options
 if TYPE_CHECKING:  # built elsewhere: the window shows before they are
     from weighbridge.chat.store import ChatStore
     from weighbridge.library.model import Model
+    from weighbridge.running.lease import Lease
     from weighbridge.running.state import Running
     from weighbridge.running.supervisor import Supervisor
 
@@ -61,6 +63,7 @@ class Dialogue(QObject):
         self._answering: Answering | None = None
         self._answer: Message | None = None
         self._ended: Message | None = None
+        self._lease: Future[Lease] | None = None
         self._so_far = Answer()
         self._phase = Phase.OVER
         self._timer = QTimer(self, interval=TICK_MS)
@@ -85,6 +88,13 @@ class Dialogue(QObject):
     def phase(self) -> Phase:
         """What the answer in flight waits for; OVER where there is none."""
         return self._phase
+
+    @property
+    def place(self) -> int | None:
+        """The place in the queue, from 1, of an answer that waits for its model; None where none waits."""
+        if self._lease is None or self._phase is not Phase.WAITING:
+            return None
+        return self._supervisor.position(self._lease)
 
     def branch_of(self, message: Message) -> tuple[int, int]:
         """Which branch `message` is, of how many."""
@@ -185,6 +195,7 @@ class Dialogue(QObject):
         messages = request_messages(path_to(self._messages, answer.parent_id), options.system_prompt)
         lease = self._supervisor.lease(model, options.load(self._supervisor.default_load(model)))
         ask = Ask(answer, tuple(messages), options.sampling)
+        self._lease = lease
         self._answering = Answering(ask, lease, self._client, self._store)
         self._answer, self._so_far, self._phase = answer, Answer(), Phase.WAITING
         self._answering.start()
@@ -213,7 +224,7 @@ class Dialogue(QObject):
         self._timer.stop()
         if self._answering is not None:
             self._answering.close()
-        self._answering = self._answer = None
+        self._answering = self._answer = self._lease = None
         self._ended = message
         self._replace(message)
 

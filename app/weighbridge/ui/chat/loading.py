@@ -1,4 +1,4 @@
-"""What is seen while a model loads: its stage, how long it has taken, and Cancel."""
+"""What is seen while a model loads, or an answer waits for one: the stage or the place, the time so far, Cancel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOOK_MS = 100
 
 
 class LoadingRow(QFrame):
-    """Hidden while nothing loads. Emits `cancelled`."""
+    """Hidden while nothing loads or waits. Emits `cancelled`."""
 
     cancelled = Signal()
 
@@ -37,21 +37,29 @@ class LoadingRow(QFrame):
         line.setContentsMargins(4 * STEP, 2 * STEP, 2 * STEP, 2 * STEP)
         self.hide()
 
-    def show_running(self, running: Running | None) -> None:
-        """Show the load of `running`, or go away where it does not load."""
-        if running is None or running.state is not State.LOADING:
+    def show_running(self, running: Running | None, place: int | None = None) -> None:
+        """Show the load of `running`, else an answer's `place` in the queue, or go away where there is neither."""
+        loading = running is not None and running.state is State.LOADING
+        if running is not None and loading:
+            self._show_stage(running)
+        elif place is not None:
+            self._words.setText(text("Waiting for the model: place {place} in the queue", place=number(place)))
+        else:
             self.shut()
             self.hide()
             return
-        words = stage_in_words(running.stage)
-        self._words.setText(text("{model}: {stage}", model=running.title, stage=words))
-        self._bar.setValue(STAGES.index(running.stage) if running.stage in STAGES else 0)
-        self._bar.setAccessibleName(words)
+        self._bar.setVisible(loading)
         if not self._clock.isActive():
             self._tenths = 0
             self._look()
             self._clock.start()
         self.show()
+
+    def _show_stage(self, running: Running) -> None:
+        words = stage_in_words(running.stage)
+        self._words.setText(text("{model}: {stage}", model=running.title, stage=words))
+        self._bar.setValue(STAGES.index(running.stage) if running.stage in STAGES else 0)
+        self._bar.setAccessibleName(words)
 
     def shut(self) -> None:
         """Stop the clock."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from weighbridge.base.errors import Cancelled, NotFound
@@ -30,11 +31,13 @@ from weighbridge.ui.chat.panes import Panes
 from weighbridge.ui.chat.strip import LiveStrip
 from weighbridge.ui.chat.switcher import ModelSwitcher
 from weighbridge.ui.pages.page import Page
+from weighbridge.ui.room import Room
 from weighbridge.ui.running_words import badge_of
 from weighbridge.ui.services import Services
+from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.empty_state import EmptyState
 from weighbridge.ui.widgets.error_panel import ErrorPanel
-from weighbridge.ui.widgets.parts import action, button, column, label, row
+from weighbridge.ui.widgets.parts import action, button, column, row
 
 REMEMBERED = "chat.open"
 FIGURES_EVERY = 6
@@ -57,10 +60,12 @@ class ChatPage(Page):
         self._speed_ticks = 0
         self._speaks: str | None = None
         self._chosen = ChosenModel(services, self)
+        self._room = Room(services, self)
         self._dialogue = Dialogue(services.store, services.supervisor, client or ChatClient(), self)
         self._list = ConversationList(services.theme)
         self._switcher = ModelSwitcher()
-        self._note = label("", "dim")
+        self._note = ElidedLabel()
+        self._note.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self._column = MessageColumn(Drawing(services.theme, services.background))
         self._empty = EmptyState("", "", self._fill_emptiness)
         self._middle = QStackedWidget()
@@ -200,6 +205,8 @@ class ChatPage(Page):
         self._list.restored.connect(self._dialogue.restore)
         self._list.searched.connect(lambda _words: self._show_list())
         self._switcher.chosen.connect(self._chosen.choose)
+        self._switcher.pin_wanted.connect(self._services.supervisor.pin)
+        self._room.changed.connect(self._show_note)
         self._column.edit_wanted.connect(self._edit)
         self._column.regenerate_wanted.connect(self._regenerate)
         self._column.branch_wanted.connect(self._dialogue.go)
@@ -249,7 +256,10 @@ class ChatPage(Page):
         self._ticks += 1
         if news.message is not None:
             self._show_figures(news.message)
-        elif self._ticks % FIGURES_EVERY == 0 and news.reading is not None:
+        elif self._ticks % FIGURES_EVERY:
+            return
+        self._loading.show_running(self._chosen.running, self._dialogue.place)
+        if news.message is None and news.reading is not None:
             self._strip.show_reading(news.reading, self._context(), goes_on=True)
 
     def _tell_speed(self, model_id: str, tps: float | None) -> None:
@@ -298,14 +308,22 @@ class ChatPage(Page):
     def _show_model(self) -> None:
         model, running = self._chosen.model, self._chosen.running
         self._switcher.show_models(self._chosen.models, self._services.supervisor.running(), model)
-        self._note.setText(_note(model, running))
+        load = None if model is None else self._options.options.load(self._services.supervisor.default_load(model))
+        loaded = running is not None and running.state is not State.FAILED
+        self._room.ask(None if loaded or not self.isVisible() else model, load)
+        self._show_note()
         self._composer.set_target(model.title if model is not None else None)
-        self._loading.show_running(running)
+        self._loading.show_running(running, self._dialogue.place)
         self._strip.show_memory(running.memory_bytes if running is not None else None)
         self._show_effective(model, running)
         self._show_emptiness(model, running)
         if running is not None and running.state is State.FAILED:
             self._dialogue.blame(running)
+
+    def _show_note(self) -> None:
+        """Whether the model is loaded, and what loading it would end."""
+        parts = (_note(self._chosen.model, self._chosen.running), self._room.words)
+        self._note.setText(" · ".join(part for part in parts if part))
 
     def _show_effective(self, model: Model | None, running: Running | None) -> None:
         ready = running is not None and running.state is State.READY

@@ -11,15 +11,16 @@ from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QWidget
 from weighbridge.base.words import text
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running, State
-from weighbridge.ui.running_words import badge_of, running_of
+from weighbridge.ui.running_words import running_of, word_of
 
 LONGEST = 44
 
 
 class ModelSwitcher(QPushButton):
-    """Emits `chosen` with the id of a model."""
+    """Emits `chosen` with the id of a model, `pin_wanted` with an id and whether to pin."""
 
     chosen = Signal(str)
+    pin_wanted = Signal(str, bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,17 +49,29 @@ class ModelSwitcher(QPushButton):
         self._menu.clear()
         for model in self._models:
             self._menu.addAction(self._entry(model, running_of(model.id, self._running)))
+        running = running_of(self._chosen.id, self._running) if self._chosen is not None else None
+        if running is not None and running.state in (State.LOADING, State.READY):
+            self._menu.addSeparator()
+            self._menu.addAction(self._pin(running))
 
     def _entry(self, model: Model, running: Running | None) -> QAction:
         chosen = self._chosen
         known = running is not None and running.state is not State.STOPPED
-        state = badge_of(running.state)[1] if running is not None and known else ""
+        state = word_of(running) if running is not None and known else ""
         made = QAction(f"{_cut(model.title)}\t{state}" if state else _cut(model.title), self._menu)
         made.setCheckable(True)
         made.setChecked(chosen is not None and chosen.id == model.id)
         made.setEnabled(model.problem is None)
         made.setToolTip(model.title)
         made.triggered.connect(lambda _checked, model_id=model.id: self.chosen.emit(model_id))
+        return made
+
+    def _pin(self, running: Running) -> QAction:
+        title = _cut(running.title)
+        words = text("Unpin {model}", model=title) if running.pinned else text("Pin {model}", model=title)
+        made = QAction(words, self._menu)
+        made.setToolTip(text("A pinned model is not ended to make room, nor for being unused"))
+        made.triggered.connect(lambda _checked: self.pin_wanted.emit(running.model_id, not running.pinned))
         return made
 
 

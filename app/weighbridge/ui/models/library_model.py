@@ -16,7 +16,7 @@ from weighbridge.library.model import Model
 from weighbridge.running.state import Running
 from weighbridge.ui import weight
 from weighbridge.ui.memory_parts import Memory
-from weighbridge.ui.running_words import badge_of
+from weighbridge.ui.running_words import badge_of, word_of
 from weighbridge.ui.widgets.cells import BADGE_ROLE, BAR_ROLE, CHIP_ROLE
 
 _Index = QModelIndex | QPersistentModelIndex
@@ -52,7 +52,9 @@ class LibraryRow:
         """The badge of its state: damaged, or what its engine does; None for a file that just lies there."""
         if self.model.problem is not None:
             return "no", text("Damaged")
-        return badge_of(self.running.state) if self.running is not None else None
+        if self.running is None:
+            return None
+        return badge_of(self.running.state)[0], word_of(self.running)
 
     @property
     def memory(self) -> Memory | None:

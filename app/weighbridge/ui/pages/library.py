@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QSpinBox, QStackedWidget, QWidge
 from weighbridge.base.errors import Cancelled
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
+from weighbridge.library.model import Model
 from weighbridge.running.state import State
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.folders import short
@@ -18,6 +19,7 @@ from weighbridge.ui.models.library_model import LibraryRow
 from weighbridge.ui.pages.library_detail import LibraryDetail
 from weighbridge.ui.pages.library_table import LibraryTable
 from weighbridge.ui.pages.page import Page
+from weighbridge.ui.room import Room
 from weighbridge.ui.running_words import running_of
 from weighbridge.ui.services import Services
 from weighbridge.ui.starter_fetch import StarterFetch
@@ -50,6 +52,7 @@ class LibraryPage(Page):
         self._starter = StarterFetch(services.paths.models, services.background, self._progress)
         self._detail = LibraryDetail(services.theme)
         self._empty = EmptyState("", text("Get the starter model (98 MB)"), self.fetch_starter)
+        self._room = Room(services, self)
         self._looked = label("", "dim", wrap=True)
         self._body = QStackedWidget()
         self._lay_out()
@@ -142,6 +145,12 @@ class LibraryPage(Page):
         if chosen is not None and chosen.running is not None:
             self._services.supervisor.stop(chosen.model.id)
 
+    def pin(self) -> None:
+        """Keep the chosen model loaded, or no longer."""
+        chosen = self._table.chosen
+        if chosen is not None and chosen.running is not None:
+            self._services.supervisor.pin(chosen.model.id, not chosen.running.pinned)
+
     def chat(self) -> None:
         """Chat with the chosen model."""
         chosen = self._table.chosen
@@ -193,6 +202,7 @@ class LibraryPage(Page):
     def _add_actions(self) -> None:
         self._do_load = action(self, text("Load the chosen model"), self.load, "Ctrl+Return")
         self._do_stop = action(self, text("Stop the chosen model"), self.stop, "Ctrl+.")
+        self._do_pin = action(self, text("Pin or unpin the chosen model"), self.pin, "Ctrl+Shift+K")
         self._do_chat = action(self, text("Chat with the chosen model"), self.chat, "Ctrl+J")
         self._do_copy = action(self, text("Copy the file's path"), self.copy_path, "Ctrl+Shift+P")
         action(self, text("Rescan the Library"), self.rescan, "F5")
@@ -205,6 +215,8 @@ class LibraryPage(Page):
         self._table.menu_wanted.connect(self._show_menu)
         self._detail.load_wanted.connect(self.load)
         self._detail.stop_wanted.connect(self.stop)
+        self._detail.pin_wanted.connect(self.pin)
+        self._room.changed.connect(lambda: self._detail.show_ends(self._room.words))
         self._detail.chat_wanted.connect(self.chat)
         self._starter.done.connect(self._starter_done)
         self._starter.failed.connect(self._starter_failed)
@@ -223,7 +235,7 @@ class LibraryPage(Page):
 
     def _show_menu(self, place: QPoint) -> None:
         menu = QMenu(self)
-        menu.addActions([self._do_load, self._do_stop, self._do_chat])
+        menu.addActions([self._do_load, self._do_stop, self._do_pin, self._do_chat])
         menu.addSeparator()
         menu.addAction(self._do_copy)
         menu.exec(place)
@@ -302,8 +314,15 @@ class LibraryPage(Page):
         active = chosen is not None and chosen.running is not None and chosen.running.state is not State.FAILED
         self._do_load.setEnabled(whole and not active)
         self._do_stop.setEnabled(active)
+        self._do_pin.setEnabled(active)
+        self._ask_room(None if chosen is None or active or not whole or not self.isVisible() else chosen.model)
         self._do_chat.setEnabled(whole)
         self._do_copy.setEnabled(chosen is not None)
+
+    def _ask_room(self, model: Model | None) -> None:
+        """What loading `model` would end."""
+        self._room.ask(model, None if model is None else self._services.supervisor.default_load(model))
+        self._detail.show_ends(self._room.words)
 
     def _tint(self) -> None:
         self._rescan.setIcon(icon("rescan", self._services.theme.tokens.text))

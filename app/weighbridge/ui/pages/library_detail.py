@@ -20,6 +20,7 @@ from weighbridge.ui.models.library_model import LibraryRow
 from weighbridge.ui.running_words import stage_in_words
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.badge import Badge
+from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.figure import Figure
 from weighbridge.ui.widgets.fitted_area import FittedArea
@@ -38,6 +39,7 @@ class LibraryDetail(QFrame):
     load_wanted = Signal()
     stop_wanted = Signal()
     chat_wanted = Signal()
+    pin_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,6 +51,8 @@ class LibraryDetail(QFrame):
         self._load = button(text("Load"), self.load_wanted.emit, "primary")
         self._stop = button(text("Stop"), self.stop_wanted.emit)
         self._chat = button(text("Chat"), self.chat_wanted.emit)
+        self._pin = button(text("Pin"), self.pin_wanted.emit)
+        self._ends = ElidedLabel()
         self._bar = MemoryBar(theme, thick=True)
         self._legend = Legend(theme)
         self._figures = Figure(text("Memory")), Figure(text("Parameters")), Figure(text("Layers"))
@@ -71,6 +75,20 @@ class LibraryDetail(QFrame):
         """Load, Stop (Cancel while loading), Chat."""
         return self._load, self._stop, self._chat
 
+    @property
+    def pin(self) -> QPushButton:
+        """Pin or unpin."""
+        return self._pin
+
+    @property
+    def ends(self) -> str:
+        """What loading would end, as it is said."""
+        return self._ends.text()
+
+    def show_ends(self, words: str) -> None:
+        """Say beside Load what loading would end; "" where nothing."""
+        self._ends.setText(words if not self._load.isHidden() else "")
+
     def show_row(self, shown: LibraryRow) -> None:
         """Show `shown`."""
         self._row = shown
@@ -89,6 +107,7 @@ class LibraryDetail(QFrame):
         self._problem.setText(str(explain(model.problem)) if model.problem else "")
         self._show_running(running)
         self._show_buttons(running.state if running else State.STOPPED, model.problem is None)
+        self._show_pin(running)
 
     def quiet(self) -> None:
         """Stop the clock of a load: the page is not shown."""
@@ -100,7 +119,8 @@ class LibraryDetail(QFrame):
             self._show_running(self._row.running)
 
     def _lay_out(self) -> None:
-        top = row(self._title, self._badge, None, self._chat, self._stop, self._load)
+        top = row(self._title, self._badge, self._ends, self._chat, self._pin, self._stop, self._load)
+        top.setStretch(2, 1)
         figures = row(*self._figures, None, gap=5)
         memory = column(self._problem, figures, self._bar, self._legend, self._cache, self._basis, gap=2)
         loading = row(self._progress, self._stage, gap=3)
@@ -175,6 +195,14 @@ class LibraryDetail(QFrame):
         elapsed = number(max(0.0, time.monotonic() - running.since_s), 1)
         self._stage.setText(f"{stage_in_words(running.stage)} · {elapsed}{THIN}s")
         self._progress.setValue(STAGES.index(running.stage) + 1 if running.stage in STAGES else 0)
+
+    def _show_pin(self, running: Running | None) -> None:
+        """Only what is loaded, or loads, can be kept."""
+        self._pin.setVisible(running is not None and running.state in (State.LOADING, State.READY))
+        pinned = running is not None and running.pinned
+        self._pin.setText(text("Unpin") if pinned else text("Pin"))
+        self._pin.setAccessibleName(self._pin.text())
+        self._pin.setToolTip(text("A pinned model is not ended to make room, nor for being unused"))
 
     def _show_buttons(self, state: State, whole: bool) -> None:
         active = state in (State.LOADING, State.READY, State.STOPPING)

@@ -1,4 +1,4 @@
-"""A dim line at the right that gives way: cut with "…" where there is no room, whole in its tool tip."""
+"""A dim line that gives way: cut with "…" where there is no room, whole in its tool tip."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ class ElidedLabel(QLabel):
         super().__init__(parent)
         self.setProperty("role", "dim")
         self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
@@ -23,6 +24,6 @@ class ElidedLabel(QLabel):
         painter = QPainter(self)
         shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
         painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.drawText(self.rect(), self.alignment(), shown)
         painter.end()
         self.setToolTip(self.text() if shown != self.text() else "")
