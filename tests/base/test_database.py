@@ -161,3 +161,14 @@ def test_a_schema_damaged_in_its_letters_is_set_aside(tmp_path):
     assert database.notice is not None
     assert database.notice.code == "database.damaged"
     database.close()
+
+
+def test_a_full_disk_is_told_as_such(tmp_path):
+    database = Database(tmp_path / "w.sqlite3")
+    (pages,) = database.rows("PRAGMA page_count")[0]
+    database.rows(f"PRAGMA max_page_count = {pages + 1}")
+    with pytest.raises(BadFile) as bad, database.transaction() as connection:
+        connection.execute("CREATE TABLE big AS SELECT zeroblob(99999) AS x")
+    assert bad.value.code == "database.failed"
+    assert "full" in bad.value.values["reason"]
+    database.close()

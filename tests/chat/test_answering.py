@@ -1,6 +1,5 @@
 """One answer in flight, with an engine made of a list of events."""
 
-import sqlite3
 import threading
 import time
 from concurrent.futures import Future
@@ -8,7 +7,7 @@ from concurrent.futures import Future
 import pytest
 
 from weighbridge.base.database import Database
-from weighbridge.base.errors import EngineFailed
+from weighbridge.base.errors import BadFile, EngineFailed
 from weighbridge.chat import keeping
 from weighbridge.chat.answering import Answering, Ask, Phase
 from weighbridge.chat.client import Sampling
@@ -184,7 +183,7 @@ def test_a_model_that_does_not_load(store, ask):
 
 def test_an_answer_that_cannot_be_saved_is_shown_and_says_so(store, ask, monkeypatch):
     def full(*_):
-        raise sqlite3.OperationalError("database or disk is full")
+        raise BadFile("database.failed", path="a", reason="database or disk is full")
 
     monkeypatch.setattr(store, "finish", full)
     monkeypatch.setattr(store, "write", full)

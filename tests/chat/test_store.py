@@ -1,5 +1,6 @@
 """Conversations kept and found again."""
 
+import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -118,3 +119,16 @@ def test_half_a_pair_is_kept_as_a_replacement(store):
     store.rename(conversation.id, "d\ud83d")
     kept = store.conversation(conversation.id)
     assert (kept.title, kept.system_prompt, question.text) == ("d\ufffd", "b\ufffd", "c\ufffd 😀")
+
+
+def test_damaged_words_and_values_do_not_hide_the_rest(store, tmp_path):
+    conversation = store.create("t")
+    store.ask(conversation.id, None, "question", "m", {})
+    with sqlite3.connect(tmp_path / "a.sqlite3") as other:
+        other.execute("UPDATE messages SET role = 'nobody', state = 'gone', figures = '{', settings = '[1]'")
+        other.execute("UPDATE conversations SET settings = 'x'")
+    other.close()
+    question, _ = store.messages(conversation.id)
+    assert (question.text, question.role, question.state) == ("question", Role.USER, MessageState.INTERRUPTED)
+    assert (question.figures, question.settings) == ({}, {})
+    assert store.conversation(conversation.id).settings == {}

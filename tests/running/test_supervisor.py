@@ -152,6 +152,18 @@ def test_a_crash_while_answering_is_reported_and_the_next_request_loads_again(su
     assert states(supervisor) == {"parrot": State.READY}
 
 
+def test_those_who_wait_while_an_engine_dies_are_served_by_the_next(supervisor, echo):
+    model = echo(tps=0)
+    first = supervisor.lease(model).result(WAIT_S)
+    waiting = [supervisor.lease(model) for _ in range(3)]
+    [engine] = family(supervisor.running()[0].pid)
+    os.kill(engine, signal.SIGKILL)
+    first.give_back()
+    for future in waiting:
+        with future.result(WAIT_S) as lease:
+            assert ask(lease).status_code == 200
+
+
 def test_an_engine_that_ignores_sigterm_and_its_grandchildren_are_gone(supervisor, echo):
     lease = supervisor.lease(echo(tps=0, ignore_sigterm=True, grandchildren=2)).result(WAIT_S)
     pids = family(supervisor.running()[0].pid)

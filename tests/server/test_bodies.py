@@ -5,6 +5,7 @@ import time
 import pytest
 
 from weighbridge.base.errors import Refused
+from weighbridge.server import bodies
 from weighbridge.server.bodies import MAX_DEPTH, MAX_TOKENS, check_shape, json_object, read_body
 from weighbridge.server.hangup import HungUp
 
@@ -119,3 +120,15 @@ def test_a_caller_may_go_in_mid_body():
     with pytest.raises(HungUp) as caught:
         read(piece(b"12"), {"type": "http.disconnect"})
     assert caught.value.stopping is False
+
+
+def test_a_body_that_stops_half_way(monkeypatch):
+    monkeypatch.setattr(bodies, "SILENCE_S", 0.01)
+    first = [{"type": "http.request", "body": b'{"a":', "more_body": True}]
+
+    async def receive():
+        return first.pop() if first else await asyncio.Event().wait()
+
+    with pytest.raises(Refused) as refused:
+        asyncio.run(read_body({"type": "http", "headers": []}, receive))
+    assert refused.value.code == "body.stopped"

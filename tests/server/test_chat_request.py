@@ -91,10 +91,24 @@ def test_the_message_of_a_refused_role_is_short():
         ({"max_tokens": None, "max_completion_tokens": 3}, 3),
         ({"max_tokens": None, "max_completion_tokens": None}, None),
         ({"max_completion_tokens": 10**12}, 10**12),
+        ({"n_predict": 9, "max_tokens": 50}, 9),
     ],
 )
 def test_the_smaller_limit_counts(given, limit):
     assert max_tokens(given) == limit
+
+
+@pytest.mark.parametrize("name", ["top_logprobs", "n_probs"])
+@pytest.mark.parametrize("value", [21, 10**9, -1, 1.5, True, "5"])
+def test_logprobs_beyond_the_limit(name, value):
+    with pytest.raises(Refused) as refused:
+        chat_request({"messages": HI, name: value}, "tiny")
+    assert (refused.value.code, refused.value.values["field"]) == ("request.logprobs", name)
+
+
+@pytest.mark.parametrize("value", [0, 20, None])
+def test_logprobs_within_the_limit(value):
+    assert chat_request({"messages": HI, "top_logprobs": value}, "tiny").fields["top_logprobs"] == value
 
 
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])

@@ -60,8 +60,11 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """A short transaction of any thread: committed at the end of the block, undone where it raises."""
-        with self._lock:
+        """A short transaction of any thread: committed at the end of the block, undone where it raises.
+
+        Raises BadFile("database.failed", path=, reason=) where SQLite could not do it: a full disk, most often.
+        """
+        with self._lock, self._told():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -71,9 +74,19 @@ class Database:
                 raise
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
-        """All rows of a query, from any thread."""
-        with self._lock:
+        """All rows of a query, from any thread. Raises BadFile("database.failed")."""
+        with self._lock, self._told():
             return self._connection.execute(query, tuple(values)).fetchall()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """SQLite's own faults as ours; a broken rule of the schema is a fault of the program and stays as it is."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.Error as error:
+            raise BadFile("database.failed", path=str(self.path), reason=str(error)) from error
 
     def close(self) -> None:
         """Write everything into the one file and let it go."""

@@ -53,6 +53,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("The request is not UTF-8; it goes wrong at byte {at_byte}."),
         mark("Send the body in UTF-8."),
     ),
+    "body.stopped": (
+        mark("The body of the request stopped half way: nothing came for {seconds} seconds."),
+        mark("Send the whole body, or a Content-Length that is true."),
+    ),
     "body.too_deep": (
         mark("The request is nested more than {limit} levels deep."),
         mark("Send a flatter body."),
@@ -88,6 +92,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "database.damaged": (
         mark("The database could not be read, so a new one was made."),
         mark("The old file is kept as {aside}."),
+    ),
+    "database.failed": (
+        mark("The database {path} could not be read or written ({reason})."),
+        mark("Check the free space. What is on the screen can still be copied."),
     ),
     "database.newer": (
         mark("The database was written by a later version of Weighbridge ({migration})."),
@@ -391,6 +399,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "queue.full": (
         mark("{waiting} requests are waiting already, which is the limit."),
         mark("Try again in a while."),
+    ),
+    "request.logprobs": (
+        mark("{field} is {value}; it can be 0 to {limit}."),
+        "",
     ),
     "request.no_messages": (
         mark("{field} is not a list with at least one message."),

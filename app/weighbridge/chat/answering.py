@@ -8,7 +8,6 @@ it back, and at the end with its state, error and figures.
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 import time
 from collections import deque
@@ -18,7 +17,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from weighbridge.base.errors import Cancelled, EngineFailed, WeighbridgeError
+from weighbridge.base.errors import BadFile, Cancelled, EngineFailed, WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.chat.client import ChatClient, Sampling, chat_body
 from weighbridge.chat.conversation import Failure, Message, MessageState
@@ -136,8 +135,8 @@ class Answering:
         )
         try:
             self._store.finish(message)
-        except sqlite3.Error as fault:
-            message = replace(message, error=Failure("chat.storage", {"reason": str(fault)}))
+        except BadFile as fault:
+            message = replace(message, error=Failure("chat.storage", {"reason": fault.values.get("reason")}))
         self._over = message
 
     def _outcome(self) -> tuple[MessageState, Failure | None]:

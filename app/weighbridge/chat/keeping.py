@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 
+from weighbridge.base.errors import BadFile
 from weighbridge.chat.store import ChatStore
 
 WRITE_EVERY_S = 1.0
@@ -56,5 +56,5 @@ class Keeper:
         if noted is not None:
             try:
                 self._store.write(self._message_id, *noted)
-            except sqlite3.Error:
+            except BadFile:
                 return

@@ -11,13 +11,15 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
 from weighbridge.base.database import Database, folded
 from weighbridge.base.errors import NotFound
 from weighbridge.base.printable import encodable
 from weighbridge.chat.conversation import Conversation, Failure, Message, MessageState, Role
 
+_Word = TypeVar("_Word", bound=StrEnum)
 _CONVERSATION = "SELECT * FROM conversations WHERE deleted IS NULL"
 _SEARCH = (
     " AND (instr(folded(title), ?) OR EXISTS (SELECT 1 FROM messages"
@@ -207,7 +209,7 @@ def _conversation(row: sqlite3.Row) -> Conversation:
         updated=row["updated"],
         model_id=row["model_id"],
         system_prompt=row["system_prompt"],
-        settings=json.loads(row["settings"]),
+        settings=_values(row["settings"]),
         leaf_id=row["leaf_id"],
     )
 
@@ -217,16 +219,30 @@ def _message(row: sqlite3.Row) -> Message:
         id=row["id"],
         conversation_id=row["conversation_id"],
         parent_id=row["parent_id"],
-        role=Role(row["role"]),
+        role=_known(Role, row["role"], Role.USER),
         text=row["text"],
         reasoning=row["reasoning"],
         model_id=row["model_id"],
-        settings=json.loads(row["settings"]),
+        settings=_values(row["settings"]),
         created=row["created"],
-        state=MessageState(row["state"]),
+        state=_known(MessageState, row["state"], MessageState.INTERRUPTED),
         error=_failure(row["error"]),
-        figures=json.loads(row["figures"]),
+        figures=_values(row["figures"]),
     )
+
+
+def _known(kind: type[_Word], word: str, otherwise: _Word) -> _Word:
+    """A damaged word must not keep the rest of a conversation from being read."""
+    return kind(word) if word in set(kind) else otherwise
+
+
+def _values(stored: object) -> dict[str, Any]:
+    """A JSON object; an empty one where it is damaged."""
+    try:
+        read = json.loads(stored) if isinstance(stored, str) else {}
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 def _failure_json(failure: Failure | None) -> str | None:

@@ -76,6 +76,15 @@ class Child:
         self.stop()
         return 128 - code if code > 128 else code
 
+    @property
+    def lives(self) -> bool:
+        """False once the program itself is gone, which the launcher tells some moments later. Costs 50 us."""
+        leader = next(iter(self._family), None)
+        try:
+            return leader is None or (leader.is_running() and leader.status() != psutil.STATUS_ZOMBIE)
+        except psutil.Error:
+            return False
+
     def memory_bytes(self) -> int | None:
         """Resident memory of the program and all its children, without the launcher; None once they are gone."""
         try:

@@ -64,6 +64,12 @@ class EngineProcess:
                 self._child.stop()
         self._wake.set()
 
+    @property
+    def lives(self) -> bool:
+        """False once the engine is gone, also where that has not been told yet."""
+        child = self._child
+        return child is not None and child.lives
+
     def join(self) -> None:
         """Wait for the end."""
         self._thread.join()

@@ -269,7 +269,8 @@ class Supervisor:
             self._settling_until_s = time.monotonic() + SETTLE_S
             if running.state is State.FAILED and running.error is not None:
                 self._failed[model_id] = replace(running, log=place.process.log.lines())
-                self._drop_waiting(model_id, running.error)
+                if running.stage != "ready":  # what died in use is loaded again for those who wait
+                    self._drop_waiting(model_id, running.error)
             self._finish_ending(model_id)
 
     def _finish_ending(self, model_id: str) -> None:
@@ -305,6 +306,7 @@ class Supervisor:
             self._drop_waiting(model.id, error)
             return
         load = want.load or self.default_load(model)
+        self._failed.pop(model.id, None)
         process = EngineProcess(engine, model, load, lambda: self._inbox.put(_nothing))
         self._places[model.id] = _Place(process, last_used_s=time.monotonic())
 
@@ -347,9 +349,11 @@ class Supervisor:
 
 def _occupied(place: _Place, pinned: bool) -> Occupied:
     running = place.process.running
+    ready = running.state is State.READY
     return Occupied(
         model_id=running.model_id,
-        state=running.state,
+        # An engine that died a moment ago is lent to nobody; that it ended is told soon.
+        state=State.STOPPING if ready and not place.process.lives else running.state,
         load=running.load,
         in_flight=place.in_flight,
         last_used_s=place.last_used_s,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import re
@@ -18,6 +19,7 @@ MAX_DEPTH = 64
 MAX_TOKENS = 250_000
 """Strings, brackets, braces and commas in a body. Ten thousand messages have some 100,000."""
 
+SILENCE_S = 20.0
 _PATIENCE = 4
 """A body over the limit is read on, and dropped, to this many times the limit, so that its sender hears the answer."""
 
@@ -26,14 +28,21 @@ _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{]|[\]},]|"', re.DOTALL)
 
 
 async def read_body(scope: Scope, receive: Receive, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
-    """The whole body. Raises Refused("body.too_large") over the limit, HungUp where the caller goes first."""
+    """The whole body.
+
+    Raises Refused("body.too_large") over the limit, Refused("body.stopped") where nothing more comes for SILENCE_S,
+    HungUp where the caller goes first.
+    """
     announced = Headers(scope=scope).get("content-length", "")
     if announced.isdecimal() and int(announced[:20]) > limit_bytes * _PATIENCE:
         raise Refused("body.too_large", limit_bytes=limit_bytes)
     pieces: list[bytes] = []
     size_bytes, more = 0, True
     while more and size_bytes <= limit_bytes * _PATIENCE:
-        message = await receive()
+        try:
+            message = await asyncio.wait_for(receive(), SILENCE_S)
+        except TimeoutError:
+            raise Refused("body.stopped", seconds=int(SILENCE_S)) from None
         if message["type"] == "http.disconnect":
             raise hung_up(message)
         piece = message.get("body", b"")

@@ -11,6 +11,10 @@ from weighbridge.server.relay import Asked
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _MOST_TOKENS = 2**31 - 1
+MOST_LOGPROBS = 20
+"""As OpenAI's own limit; an engine sorts its whole vocabulary for each token, whatever is asked for."""
+
+_LIMITS = ("max_tokens", "max_completion_tokens", "n_predict")
 _OPTIONS = ("stream", "timings_per_token", "return_progress")
 
 
@@ -41,7 +45,9 @@ def model_name(body: Mapping[str, Any]) -> str | None:
 def chat_request(body: Mapping[str, Any], model_id: str) -> ChatRequest:
     """`body`, checked, for a model that reads text. Raises Refused with a "request." or "message." code and `field`."""
     streamed, timings, progress = (_flag(body, name) for name in _OPTIONS)
-    fields = {name: value for name, value in body.items() if name not in ("max_tokens", "max_completion_tokens")}
+    for name in ("top_logprobs", "n_probs"):
+        _few(body, name)
+    fields = {name: value for name, value in body.items() if name not in _LIMITS}
     limit = max_tokens(body)
     if limit is not None:
         fields["max_tokens"] = limit
@@ -54,8 +60,8 @@ def chat_request(body: Mapping[str, Any], model_id: str) -> ChatRequest:
 
 
 def max_tokens(body: Mapping[str, Any]) -> int | None:
-    """The smaller of `max_tokens` and `max_completion_tokens`; -1 is no limit. None where neither is given."""
-    given = [_limit(body, name) for name in ("max_tokens", "max_completion_tokens") if body.get(name) is not None]
+    """The smallest of the limits that are given, by OpenAI's names and llama.cpp's; -1 is none. None without any."""
+    given = [_limit(body, name) for name in _LIMITS if body.get(name) is not None]
     bounds = [limit for limit in given if limit > 0]
     return min(bounds) if bounds else (given[0] if given else None)
 
@@ -106,6 +112,14 @@ def _limit(body: Mapping[str, Any], name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value == 0 or value < -1:
         raise Refused("request.token_limit", field=name, value=_shown(value))
     return value
+
+
+def _few(body: Mapping[str, Any], name: str) -> None:
+    value = body.get(name)
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_LOGPROBS:
+        raise Refused("request.logprobs", field=name, value=_shown(value), limit=MOST_LOGPROBS)
 
 
 def _flag(body: Mapping[str, Any], name: str) -> bool:

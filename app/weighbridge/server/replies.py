@@ -18,6 +18,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _STATUS_BY_CODE: Mapping[str, int] = {
     "access.host": 421,
     "access.origin": 403,
+    "body.stopped": 408,
     "body.too_large": 413,
     "engine.stopped": 503,
     "port.stopping": 503,
@@ -60,7 +61,7 @@ async def send_error(send: Send, error: WeighbridgeError, status: int | None = N
     """Answer with `error`."""
     status = status_of(error) if status is None else status
     # A body that was refused unread cannot be told apart from the next request: the connection ends with it.
-    await send_json(send, status, error_body(error, status), {"Connection": "close"} if status == 413 else {})
+    await send_json(send, status, error_body(error, status), {"Connection": "close"} if status in (408, 413) else {})
 
 
 async def send_json(send: Send, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
