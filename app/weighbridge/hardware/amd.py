@@ -35,8 +35,8 @@ def _look(host: Host, index: int, card: PciCard, system: Memory, table: Table) -
     name = _name(host, card, table)
     if card.driver != "amdgpu":
         return Cause("card.no_driver", {"name": name, "driver": card.driver or "-"})
-    own = _pool(host, card, "vram", MemoryKind.DEDICATED)
-    borrowed = _borrowed(host, card, system)
+    own = pool(host, card, "vram", MemoryKind.DEDICATED)
+    borrowed = borrowed_pool(host, card, system)
     integrated = is_integrated(host, card)
     memory, also = (own, None) if not integrated else larger_first(own, borrowed)
     problems = [access_problem(host, card, name)]
@@ -86,15 +86,16 @@ def _name(host: Host, card: PciCard, table: Table) -> str:
     return name or told_names(host).get(card.slot) or f"AMD {card.device:04x}"
 
 
-def _pool(host: Host, card: PciCard, pool: str, kind: MemoryKind) -> Memory:
-    total = number(host, f"{card.folder}/mem_info_{pool}_total") or None
-    used = number(host, f"{card.folder}/mem_info_{pool}_used")
+def pool(host: Host, card: PciCard, name: str, kind: MemoryKind) -> Memory:
+    """The pool "vram" or "gtt" of a card, as its driver tells."""
+    total = number(host, f"{card.folder}/mem_info_{name}_total") or None
+    used = number(host, f"{card.folder}/mem_info_{name}_used")
     return Memory(kind, total, max(0, total - used) if total is not None and used is not None else None)
 
 
-def _borrowed(host: Host, card: PciCard, system: Memory) -> Memory:
+def borrowed_pool(host: Host, card: PciCard, system: Memory) -> Memory:
     """What may be borrowed of the system's memory: the driver sets a limit, and the system must have it to spare."""
-    limit = _pool(host, card, "gtt", MemoryKind.SHARED)
+    limit = pool(host, card, "gtt", MemoryKind.SHARED)
     frees = [free for free in (limit.available_bytes, system.available_bytes) if free is not None]
     return Memory(
         MemoryKind.SHARED,
