@@ -287,8 +287,7 @@ class Supervisor:
 
     def _act(self) -> None:
         occupied = self._occupied()
-        queue = [self._wanted(want) for want in self._queue]
-        steps = next_steps(queue, occupied, self._room()) if queue else Steps()
+        steps = self._steps(occupied) if self._queue else Steps()
         for model_id in steps.stop | expired(occupied, time.monotonic(), self._idle_s):
             self._places[model_id].process.stop()
         if steps.start is not None:
@@ -297,6 +296,12 @@ class Supervisor:
         self._queue = [want for want in self._queue if want not in admitted]
         for want in admitted:
             self._admit(want)
+
+    def _steps(self, occupied: list[Occupied]) -> Steps:
+        """Weighing reads the system's files: it is left out where every model that is asked for is loaded."""
+        if all(want.model.id in self._places for want in self._queue):
+            return next_steps([Wanted(want.model.id, want.load) for want in self._queue], occupied, Room())
+        return next_steps([self._wanted(want) for want in self._queue], occupied, self._room())
 
     def _start(self, want: _Want) -> None:
         model = want.model
