@@ -89,6 +89,9 @@ class _Camera:
         self._until(lambda: program.window.pages["library"].table.chosen is not None)
         program.window.pages["library"].table.choose("Qwen3-8B-Q4_K_M")
         for page in PAGES:
+            if page == "machine":  # the graphs need a past
+                program.window.show_page(page)
+                self._wait(12_000)
             self._take(page)
         self._take_palette()
         self._take_answering("echo")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -13,10 +14,13 @@ from weighbridge.base.paths import default_paths
 from weighbridge.base.settings import SettingsStore
 from weighbridge.base.words import use_language
 from weighbridge.chat.store import ChatStore
+from weighbridge.hardware.measured import Measurements
 from weighbridge.library.index import Library
+from weighbridge.running.devices import EngineDevices
 from weighbridge.server.requests import RequestRecords
 from weighbridge.ui.background import Background
 from weighbridge.ui.bus import Bus
+from weighbridge.ui.machine_facts import MachineFacts
 from weighbridge.ui.memory_watch import MemoryWatch, Sampler
 from weighbridge.ui.port_control import PortControl
 from weighbridge.ui.services import Services
@@ -58,7 +62,9 @@ def services(qapp, home, ports):
     database = Database(paths.database)
     supervisor = FakeSupervisor()
     memory = machine().memory
-    watch = MemoryWatch(Sampler(machine, lambda: memory), supervisor.running, background)
+    facts = MachineFacts(EngineDevices({}, paths.data), Measurements.within(paths.data), background)
+    sampler = Sampler(machine, lambda known, cards: replace(known, memory=memory))
+    watch = MemoryWatch(sampler, supervisor.running, background, None, lambda: 0.25, facts.complete)
     made = Services(
         paths=paths,
         settings=settings,
@@ -67,6 +73,7 @@ def services(qapp, home, ports):
         store=ChatStore(database),
         port=PortControl(ports.make, RequestRecords(), settings, background),
         memories=watch,
+        facts=facts,
         background=background,
         theme=Theme(qapp, settings),
         bus=Bus(),

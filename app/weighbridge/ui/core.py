@@ -15,6 +15,7 @@ from weighbridge_engines.api import Engine
 if TYPE_CHECKING:
     from weighbridge.chat.store import ChatStore
     from weighbridge.library.index import Library
+    from weighbridge.running.devices import EngineDevices
     from weighbridge.running.supervisor import Supervisor
 
 
@@ -26,6 +27,7 @@ class Core:
     store: ChatStore
     library: Library
     supervisor: Supervisor
+    engine_devices: EngineDevices
 
     def close(self) -> None:
         """End the engines, then let the database go."""
@@ -38,6 +40,7 @@ def build_core(paths: Paths, settings: Settings, engines: Callable[[], Mapping[s
     from weighbridge.chat.store import ChatStore
     from weighbridge.library.index import Library
     from weighbridge.running.defaults import machine_defaults
+    from weighbridge.running.devices import EngineDevices
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
 
@@ -45,8 +48,9 @@ def build_core(paths: Paths, settings: Settings, engines: Callable[[], Mapping[s
     store = ChatStore(database)
     store.recover()
     library = Library(folders(paths, settings))
-    supervisor = Supervisor(engines(), machine_defaults(settings.context), machine_scales(), idle_s(settings))
-    return Core(database, store, library, supervisor)
+    known = engines()
+    supervisor = Supervisor(known, machine_defaults(settings.context), machine_scales(), idle_s(settings))
+    return Core(database, store, library, supervisor, EngineDevices(known, paths.data))
 
 
 def folders(paths: Paths, settings: Settings) -> tuple[Path, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from weighbridge import __version__
 from weighbridge.base.explain import explain_code
@@ -11,7 +11,8 @@ from weighbridge.base.units import THIN, bandwidth, number, size
 from weighbridge.base.words import mark, text
 from weighbridge.hardware.machine import Bandwidth, Basis, Device, Machine, MemoryKind
 from weighbridge.hardware.machine import Memory as DeviceMemory
-from weighbridge.hardware.persons import cleaned_machine, names_here
+from weighbridge.hardware.persons import cleaned_cause, cleaned_machine, names_here
+from weighbridge.running.devices import Told, missing_build
 from weighbridge.ui.memory_parts import Memory, in_words
 from weighbridge_engines.api import Cause
 
@@ -38,8 +39,8 @@ class Fact:
     basis: str = ""
 
 
-def system_facts(machine: Machine) -> list[Fact]:
-    """The system, its processor and its memory."""
+def system_facts(machine: Machine, told: Sequence[Told] = ()) -> list[Fact]:
+    """The system, its processor and its memory; `told` is what the engines told of what they can use."""
     cpu, memory = machine.cpu, machine.memory
     return [
         Fact(text("System"), machine.system or text("unknown")),
@@ -48,12 +49,13 @@ def system_facts(machine: Machine) -> list[Fact]:
         Fact(text("Vector extensions"), ", ".join(cpu.extensions) or text("unknown")),
         Fact(text("Memory"), size(memory.total_bytes)),
         Fact(text("Available now"), size(memory.available_bytes)),
-        *([bandwidth_fact(machine.bandwidth)] if machine.bandwidth else []),
+        _own_bandwidth(machine.bandwidth),
+        *_usable_by([one.title for one in told if one.uses_processor], told),
     ]
 
 
-def device_facts(device: Device) -> list[Fact]:
-    """One graphics card."""
+def device_facts(device: Device, told: Sequence[Told] = ()) -> list[Fact]:
+    """One graphics card; `told` as in `system_facts`."""
     facts = [Fact(text("Memory"), _pool(device.memory)), *_usable(device.memory)]
     facts.append(Fact(text("Free now"), size(device.memory.available_bytes)))
     if device.also is not None:
@@ -61,7 +63,22 @@ def device_facts(device: Device) -> list[Fact]:
     facts += [bandwidth_fact(device.bandwidth), Fact(text("Driver"), device.driver or text("unknown"))]
     if device.vendor == "nvidia":
         facts.append(Fact(text("Compute capability"), device.compute_capability or text("unknown")))
-    return facts + _power(device)
+    titles = {one.engine_id: one.title for one in told}
+    seen = [f"{titles.get(sight.engine, sight.engine)} ({sight.id})" for sight in device.seen_by]
+    return facts + _power(device) + _usable_by(seen, told)
+
+
+def _usable_by(engines: Sequence[str], told: Sequence[Told]) -> list[Fact]:
+    """Nothing before the engines have told."""
+    if not told:
+        return []
+    return [Fact(text("Can be used by"), ", ".join(engines) or text("no installed engine"))]
+
+
+def _own_bandwidth(found: Bandwidth | None) -> Fact:
+    if found is None:
+        return Fact(text("Bandwidth"), text("unknown"), text("Not measured here yet."))
+    return bandwidth_fact(found)
 
 
 def _pool(memory: DeviceMemory) -> str:
@@ -97,25 +114,29 @@ def bandwidth_fact(found: Bandwidth | None) -> Fact:
     return Fact(name, shown, text("Published: {place}", place=found.source))
 
 
-def findings(machine: Machine) -> list[str]:
-    """What could not be found out and why, a sentence each."""
+def findings(machine: Machine, told: Sequence[Told] = ()) -> list[str]:
+    """What could not be found out and why, and what is missing to use a card, a sentence each."""
     causes: list[Cause] = [*machine.problems]
     said = [_sentence(cause) for cause in causes]
     for device in machine.devices:
         said += [f"{device.name}: {_sentence(cause)}" for cause in device.problems]
-    return said
+        missing = missing_build(device, told) if told else None
+        said += [_sentence(missing)] if missing is not None else []
+    return said + [_sentence(one.problem) for one in told if one.problem is not None]
 
 
-def report(machine: Machine, memories: Iterable[Memory]) -> str:
+def report(machine: Machine, memories: Iterable[Memory], told: Sequence[Told] = ()) -> str:
     """All of it as text, to be passed on: without names of people or single devices' numbers."""
-    machine = cleaned_machine(machine, names_here())
-    lines = [f"Weighbridge {__version__}", "", *_lines(system_facts(machine))]
+    names = names_here()
+    machine = cleaned_machine(machine, names)
+    told = [one if one.problem is None else replace(one, problem=cleaned_cause(one.problem, names)) for one in told]
+    lines = [f"Weighbridge {__version__}", "", *_lines(system_facts(machine, told))]
     for device in machine.devices:
-        lines += ["", device.name, *_lines(device_facts(device))]
+        lines += ["", device.name, *_lines(device_facts(device, told))]
     for memory in memories:
         lines += ["", text("What is in {memory}", memory=memory.name)]
         lines += [f"  {in_words(part, memory)}" for part in memory.ordered]
-    said = findings(machine)
+    said = findings(machine, told)
     lines += ["", text("Findings"), *(f"  {sentence}" for sentence in said)] if said else []
     return "\n".join(lines) + "\n"
 

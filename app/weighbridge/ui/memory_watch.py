@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,14 +11,14 @@ from weighbridge.base.task import Task
 from weighbridge.base.units import size
 from weighbridge.base.words import text
 from weighbridge.hardware.machine import Device, Machine, MemoryKind
-from weighbridge.hardware.machine import Memory as SystemMemory
 from weighbridge.running.state import Running
 from weighbridge.ui.background import Background
+from weighbridge.ui.impatient import impatient
 from weighbridge.ui.memory_parts import Memory, Part
 
-EVERY_MS = 2_000
-_CARDS_EACH = 5
-_LOOK_S = 0.05
+EVERY_MS, CLOSELY_MS = 2_000, 1_000
+_CARDS_EACH, _CARDS_EACH_CLOSELY = 5, 2
+"""Cards are asked with each such sample: those of NVIDIA are asked by a child process."""
 
 _KIND_OF_BUFFER: Mapping[str, str] = {
     "weights_bytes": "weights",
@@ -32,47 +31,48 @@ _KIND_OF_BUFFER: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Sample:
-    """The machine at one moment, and the bytes of each engine that no file on the disk backs, by model id."""
+    """The machine at one moment, the bytes of each engine that no file on the disk backs, by model id, and the
+    processor's load since the sample before, 0 to 1.
+    """
 
     machine: Machine
     private_bytes: Mapping[str, int]
+    cpu_load: float | None = None
 
 
 class Sampler:
-    """The machine, looked at as often as is cheap: its memory each time, its cards (a child process) less often."""
+    """The machine: found once, and then looked at again, its memory each time and its cards less often.
 
-    def __init__(self, detect: Callable[[], Machine], detect_memory: Callable[[], SystemMemory]) -> None:
+    `again(machine, with_cards)` gives the machine as it is now, without looking for anything new.
+    """
+
+    def __init__(self, detect: Callable[[], Machine], again: Callable[[Machine, bool], Machine]) -> None:
         self._detect = detect
-        self._detect_memory = detect_memory
+        self._again = again
         self._machine: Machine | None = None
         self._since_cards = 0
 
-    def sample(self, task: Task) -> Machine:
-        """The machine now. Raises Cancelled, at once, where `task` is cancelled."""
+    def sample(self, task: Task, closely: bool = False) -> Machine:
+        """The machine now. Raises Cancelled, at once, where `task` is cancelled: a sick driver may hold a look."""
+        known = self._machine
+        if known is None:
+            self._machine = impatient(self._detect, task, "detect")
+            return self._machine
         self._since_cards += 1
-        if self._machine is None or (self._machine.devices and self._since_cards >= _CARDS_EACH):
-            self._machine = _detected(self._detect, task)
+        with_cards = self._since_cards >= (_CARDS_EACH_CLOSELY if closely else _CARDS_EACH)
+        if with_cards:
             self._since_cards = 0
+            self._machine = impatient(lambda: self._again(known, True), task, "look again")
         else:
-            self._machine = replace(self._machine, memory=self._detect_memory())
+            self._machine = self._again(known, False)
         return self._machine
 
 
-def _detected(detect: Callable[[], Machine], task: Task) -> Machine:
-    """What `detect` finds. A sick driver may hold it for seconds: nobody who closes the window waits for that."""
-    found: list[Machine] = []
-    thread = threading.Thread(target=lambda: found.append(detect()), name="detect", daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(_LOOK_S)
-        task.check()
-    return found[0]
-
-
 class MemoryWatch(QObject):
-    """Samples every two seconds between `start` and `stop`, and when it is asked to.
+    """Samples every two seconds between `start` and `stop`, and when it is asked to; each second on a close look.
 
-    `sampler` and `running()` are called from other threads. `changed` is emitted in the GUI thread.
+    `sampler`, `running()` and `load()` are called from other threads; `complete(machine)` adds what else is known of
+    the machine. `changed` is emitted in the GUI thread.
     """
 
     changed = Signal()
@@ -83,8 +83,14 @@ class MemoryWatch(QObject):
         running: Callable[[], tuple[Running, ...]],
         background: Background,
         parent: QObject | None = None,
+        load: Callable[[], float | None] = lambda: None,
+        complete: Callable[[Machine], Machine] = lambda machine: machine,
     ) -> None:
         super().__init__(parent)
+        self._load = load
+        self._complete = complete
+        self._closely = False
+        self.cpu_load: float | None = None
         self._sampler = sampler
         self._running = running
         self._background = background
@@ -111,6 +117,11 @@ class MemoryWatch(QObject):
         if self._task is not None:
             self._task.cancel()
 
+    def look_closely(self, closely: bool) -> None:
+        """Sample each second, or at the usual pace again."""
+        self._closely = closely
+        self._timer.setInterval(CLOSELY_MS if closely else EVERY_MS)
+
     def sample(self) -> None:
         """Sample once, unless that is going on."""
         if self._task is None and self._timer.isActive():
@@ -118,11 +129,12 @@ class MemoryWatch(QObject):
 
     def _look(self, task: Task) -> Sample:
         private = {one.model_id: private_bytes(one.pid) for one in self._running() if one.pid is not None}
-        return Sample(self._sampler.sample(task), private)
+        return Sample(self._sampler.sample(task, self._closely), private, self._load())
 
     def _seen(self, sample: Sample) -> None:
         self._task = None
-        self.machine = sample.machine
+        self.machine = self._complete(sample.machine)
+        self.cpu_load = sample.cpu_load
         self.memories = memories(sample, self._running())
         self.changed.emit()
 

@@ -158,10 +158,12 @@ class Program(QObject):
             port.open()
 
     def _make_services(self, core: Core) -> Services:
+        from weighbridge.hardware.again import look_again
         from weighbridge.hardware.detect import detect
+        from weighbridge.hardware.load import ProcessorLoad
         from weighbridge.hardware.measured import Measurements
-        from weighbridge.hardware.memory import detect_memory
         from weighbridge.server.requests import RequestRecords
+        from weighbridge.ui.machine_facts import MachineFacts
         from weighbridge.ui.memory_watch import MemoryWatch, Sampler
         from weighbridge.ui.port_control import OpenPort, PortControl
 
@@ -174,7 +176,10 @@ class Program(QObject):
             return Port(gateway(core.library, core.supervisor, records))
 
         measurements = Measurements.within(self._paths.data)
-        sampler = Sampler(lambda: measurements.apply(detect()), detect_memory)
+        sampler = Sampler(
+            lambda: measurements.apply(detect()), lambda machine, cards: look_again(machine, with_cards=cards)
+        )
+        facts = MachineFacts(core.engine_devices, measurements, self.background, self)
         return Services(
             paths=self._paths,
             settings=self.settings,
@@ -182,7 +187,10 @@ class Program(QObject):
             supervisor=core.supervisor,
             store=core.store,
             port=PortControl(make_port, records, self.settings, self.background, self),
-            memories=MemoryWatch(sampler, core.supervisor.running, self.background, self),
+            memories=MemoryWatch(
+                sampler, core.supervisor.running, self.background, self, ProcessorLoad().now, facts.complete
+            ),
+            facts=facts,
             background=self.background,
             theme=self.theme,
             bus=self.bus,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # imported where they are built: the window shows before they
     from weighbridge.chat.store import ChatStore
     from weighbridge.library.index import Library
     from weighbridge.running.supervisor import Supervisor
+    from weighbridge.ui.machine_facts import MachineFacts
     from weighbridge.ui.memory_watch import MemoryWatch
     from weighbridge.ui.port_control import PortControl
 
@@ -33,6 +34,7 @@ class Services:
     store: ChatStore
     port: PortControl
     memories: MemoryWatch
+    facts: MachineFacts
     background: Background
     theme: Theme
     bus: Bus

@@ -1,22 +1,26 @@
-"""The machine: processor, memory and who has it, graphics cards, and what could not be found out."""
+"""The machine: live graphs, processor, memory and who has it, cards and who can use them, and what is not known."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QWidget
 
 from weighbridge.base.units import GIB, THIN, number
 from weighbridge.base.words import text
 from weighbridge.hardware.machine import Device, Machine
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.icons import icon
-from weighbridge.ui.machine_words import Fact, device_facts, findings, report, system_facts
+from weighbridge.ui.machine_words import device_facts, findings, report, system_facts
 from weighbridge.ui.memory_parts import Memory
+from weighbridge.ui.pages.machine_live import LivePanel
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
-from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.theme import Theme
+from weighbridge.ui.tracks import tracks
+from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge.ui.widgets.facts import Facts
 from weighbridge.ui.widgets.legend import Legend
 from weighbridge.ui.widgets.memory_bar import MemoryBar
 from weighbridge.ui.widgets.parts import action, button, clear, column, label, panel, row, selectable
@@ -29,43 +33,77 @@ class MachinePage(Page):
         super().__init__()
         self._services = services
         self._watch = services.memories
+        self._learnt = services.facts
         self._shown = False
+        self._measure = button(text("Measure the bandwidth"), self.measure)
+        self._errors = ErrorPanel(services.theme)
+        self._live = LivePanel(services.theme)
         self._copy = button(text("Copy as text"), self.copy_report)
         self._looking = label(text("Looking at the machine…"), "dim")
         self._memory_panels: list[_MemoryPanel] = []
         self._memory_column = column(gap=3)
-        self._facts = _Facts()
+        self._facts = Facts()
         self._cards = column(gap=3)
-        self._devices: tuple[Device, ...] | None = None
+        self._card_facts: list[Facts] = []
+        self._card_names: list[str] | None = None
         self._findings = column(gap=1)
         self._said: list[str] = []
         self._findings_panel = panel(label(text("Findings"), "heading"), self._findings, margin=4)
         self._lay_out()
         services.theme.dress(self)
         action(self, text("Copy the machine as text"), self.copy_report, "Ctrl+Shift+M")
-        self._watch.changed.connect(self._show)
+        action(self, text("Measure the memory's bandwidth"), self.measure, "Ctrl+Shift+B")
+        self._watch.changed.connect(self._sampled)
+        self._learnt.changed.connect(self._show_learnt)
         services.theme.changed.connect(self._tint)
         self._tint()
 
     def entered(self) -> None:
         self._shown = True
+        self._watch.look_closely(True)
         self._show()
 
     def left(self) -> None:
         self._shown = False
+        self._watch.look_closely(False)
+
+    @property
+    def live(self) -> LivePanel:
+        """The live graphs."""
+        return self._live
+
+    @property
+    def measure_button(self) -> QPushButton:
+        """Measures the memory's bandwidth."""
+        return self._measure
+
+    def measure(self) -> None:
+        """Measure the memory's bandwidth."""
+        if self._watch.machine is not None:
+            self._learnt.measure(self._watch.machine)
 
     def copy_report(self) -> None:
         """Put all of it on the clipboard."""
         if self._watch.machine is not None:
-            copy(report(self._watch.machine, self._watch.memories), self._copy)
+            copy(report(self._watch.machine, self._watch.memories, self._learnt.told), self._copy)
 
     def _lay_out(self) -> None:
         head = row(label(text("Machine"), "title"), None, self._copy)
-        system = panel(label(text("Processor and memory"), "heading"), self._facts, margin=4)
+        title = row(label(text("Processor and memory"), "heading"), None, self._measure)
+        self._system = panel(title, self._facts, margin=4)
         scrolled = QWidget()
         scrolled.setObjectName("scrolled")
         inner = column(
-            self._looking, self._memory_column, system, self._cards, self._findings_panel, None, owner=scrolled, gap=3
+            self._looking,
+            self._errors,
+            self._memory_column,
+            self._live,
+            self._system,
+            self._cards,
+            self._findings_panel,
+            None,
+            owner=scrolled,
+            gap=3,
         )
         inner.setContentsMargins(0, 0, 0, 0)
         area = QScrollArea(widgetResizable=True)
@@ -75,19 +113,36 @@ class MachinePage(Page):
         whole = column(head, area, owner=self, margin=4, gap=3)
         whole.setStretch(1, 1)
 
+    def _sampled(self) -> None:
+        machine = self._watch.machine
+        if self._shown and machine is not None:
+            self._live.add(tracks(machine, self._watch.cpu_load, self._watch.memories))
+        self._show()
+
     def _show(self) -> None:
         machine = self._watch.machine
         if not self._shown:
             return
         self._looking.setVisible(machine is None)
-        for widget in (self._facts.parentWidget(), self._findings_panel):
-            if widget is not None:
-                widget.setVisible(machine is not None)
+        for widget in (self._live, self._system, self._findings_panel):
+            widget.setVisible(machine is not None)
         if machine is not None:
+            self._learnt.ask_engines(machine)
             self._show_memories(self._watch.memories)
-            self._facts.show_facts(system_facts(machine))
+            self._facts.show_facts(system_facts(machine, self._learnt.told))
             self._show_devices(machine.devices)
             self._show_findings(machine)
+
+    def _show_learnt(self) -> None:
+        """What the engines told or was measured comes with the next sample; how measuring goes is shown now."""
+        measuring, error = self._learnt.measuring, self._learnt.error
+        self._measure.setEnabled(not measuring)
+        self._measure.setText(text("Measuring…") if measuring else text("Measure the bandwidth"))
+        if error is None:
+            self._errors.hide()
+        else:
+            self._errors.show_error(error, ((text("Try again"), self.measure),))
+        self._watch.sample()
 
     def _show_memories(self, memories: Sequence[Memory]) -> None:
         while len(self._memory_panels) < len(memories):
@@ -100,17 +155,18 @@ class MachinePage(Page):
             made.show_memory(memory)
 
     def _show_devices(self, devices: tuple[Device, ...]) -> None:
-        if devices == self._devices:
-            return
-        self._devices = devices
-        clear(self._cards)
-        for device in devices:
-            facts = _Facts()
-            facts.show_facts(device_facts(device))
-            self._cards.addWidget(panel(selectable(label(device.name, "heading")), facts, margin=4))
+        names = [device.name for device in devices]
+        if names != self._card_names:
+            self._card_names = names
+            clear(self._cards)
+            self._card_facts = [Facts() for _ in devices]
+            for name, facts in zip(names, self._card_facts, strict=True):
+                self._cards.addWidget(panel(selectable(label(name, "heading")), facts, margin=4))
+        for device, facts in zip(devices, self._card_facts, strict=True):
+            facts.show_facts(device_facts(device, self._learnt.told))
 
     def _show_findings(self, machine: Machine) -> None:
-        said = findings(machine)
+        said = findings(machine, self._learnt.told)
         self._findings_panel.setVisible(bool(said))
         if said == self._said:
             return
@@ -142,36 +198,3 @@ class _MemoryPanel(QFrame):
         self._sum.setText(text("{used} of {total} in use", used=used, total=total))
         self._bar.show_memory(memory)
         self._legend.show_memory(memory)
-
-
-class _Facts(QWidget):
-    """Names and values in two columns; a basis stands dim after its value."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(6 * STEP)
-        self._grid.setVerticalSpacing(2 * STEP)
-        self._grid.setColumnStretch(1, 1)
-        self._values: list[QLabel] = []
-        self._names: tuple[str, ...] = ()
-
-    def show_facts(self, facts: Sequence[Fact]) -> None:
-        """Show `facts`; labels stay where the names are the same, so that a selection of text stays."""
-        names = tuple(fact.name for fact in facts)
-        if names != self._names:
-            self._names = names
-            clear(self._grid)
-            self._values = [self._add(place, fact) for place, fact in enumerate(facts)]
-        for made, fact in zip(self._values, facts, strict=True):
-            shown = f"{fact.value} · {fact.basis}" if fact.basis else fact.value
-            if made.text() != shown:
-                made.setText(shown)
-
-    def _add(self, place: int, fact: Fact) -> QLabel:
-        value = selectable(label("", wrap=True))
-        value.setAccessibleName(fact.name)
-        self._grid.addWidget(label(fact.name, "dim"), place, 0, Qt.AlignmentFlag.AlignTop)
-        self._grid.addWidget(value, place, 1)
-        return value

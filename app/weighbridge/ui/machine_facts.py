@@ -1,0 +1,98 @@
+"""What is learnt of the machine beside its own probes: what each engine can use, and bandwidth measured here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from weighbridge.base.errors import Cancelled, WeighbridgeError
+from weighbridge.base.task import Task
+from weighbridge.hardware.bandwidth import Table, load_table
+from weighbridge.hardware.machine import Bandwidth, Machine
+from weighbridge.hardware.measured import Measurements, measure
+from weighbridge.hardware.merge import with_engines
+from weighbridge.running.devices import EngineDevices, Told, by_engine
+from weighbridge.ui.background import Background
+from weighbridge.ui.impatient import impatient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class MachineFacts(QObject):
+    """`changed` is emitted in the GUI thread. `measuring` while that goes on; `error` is why it failed."""
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        devices: EngineDevices,
+        measurements: Measurements,
+        background: Background,
+        parent: QObject | None = None,
+        measure_gbs: Callable[[Machine], float | None] = measure,
+    ) -> None:
+        super().__init__(parent)
+        self._devices = devices
+        self._measurements = measurements
+        self._background = background
+        self._measure_gbs = measure_gbs
+        self._asked = False
+        self._table = Table(())
+        self._measured: Bandwidth | None = None
+        self.told: tuple[Told, ...] = ()
+        self.measuring = False
+        self.error: BaseException | None = None
+
+    def complete(self, machine: Machine) -> Machine:
+        """`machine` with what was learnt."""
+        if self._measured is not None:
+            machine = replace(machine, bandwidth=self._measured)
+        return with_engines(machine, by_engine(self.told), self._table) if self.told else machine
+
+    def ask_engines(self, machine: Machine) -> None:
+        """Ask each installed engine what it can use of `machine`, once."""
+        if not self._asked:
+            self._asked = True
+            self._background.stream(
+                lambda task: impatient(lambda: self._ask(machine), task, "ask engines"), self._learnt, self._failed
+            )
+
+    def measure(self, machine: Machine) -> None:
+        """Measure the memory's bandwidth, in under three seconds, and keep it."""
+        if not self.measuring:
+            self.measuring, self.error = True, None
+            self.changed.emit()
+            self._background.stream(lambda task: self._measure(machine, task), self._kept, self._failed)
+
+    def _ask(self, machine: Machine) -> tuple[tuple[Told, ...], Table]:
+        return self._devices.told(machine), load_table()
+
+    def _measure(self, machine: Machine, task: Task) -> Bandwidth:
+        gbs = impatient(lambda: self._measure_gbs(machine), task, "measure")
+        if gbs is None:
+            raise WeighbridgeError("hardware.not_measured")
+        today = date.today()
+        try:
+            self._measurements.keep(machine, gbs, today)
+        except OSError as error:
+            values = {"gbs": round(gbs), "path": self._measurements.file, "reason": error.strerror or str(error)}
+            raise WeighbridgeError("hardware.not_kept", **values) from error
+        return Bandwidth(gbs, gbs, "", measured_on=today.isoformat())
+
+    def _learnt(self, found: tuple[tuple[Told, ...], Table]) -> None:
+        self.told, self._table = found
+        self.changed.emit()
+
+    def _kept(self, found: Bandwidth) -> None:
+        self._measured = found
+        self.measuring = False
+        self.changed.emit()
+
+    def _failed(self, error: BaseException) -> None:
+        self.measuring = False
+        self.error = None if isinstance(error, Cancelled) else error
+        self.changed.emit()
