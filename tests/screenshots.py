@@ -178,9 +178,11 @@ class _Camera:
         self._until(lambda: len(answered) == 2)
 
     def _wait(self, milliseconds: int) -> None:
-        from PySide6.QtTest import QTest
+        from PySide6.QtCore import QEventLoop, QTimer
 
-        QTest.qWait(milliseconds)
+        loop = QEventLoop()  # QTest.qWait lets no other thread run
+        QTimer.singleShot(milliseconds, loop.quit)
+        loop.exec()
 
     def _until(self, true: Callable[[], bool]) -> None:
         until = time.monotonic() + _PATIENCE_S

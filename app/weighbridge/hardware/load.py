@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+
+LEAST_S = 0.5
+"""Over a shorter time the kernel's ticks of 10 ms are seen, not the load."""
 
 
 class ProcessorLoad:
     """`times()` gives the seconds that all cores were busy, and in all, since the start of the machine."""
 
-    def __init__(self, times: Callable[[], tuple[float, float]] | None = None) -> None:
+    def __init__(
+        self, times: Callable[[], tuple[float, float]] | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._times = times or processor_times
+        self._clock = clock
         self._last: tuple[float, float] | None = None
+        self._last_s = 0.0
+        self._load: float | None = None
 
     def now(self) -> float | None:
-        """0 to 1 since the last call; None at the first one, or where no time has passed."""
-        before, self._last = self._last, self._times()
-        return None if before is None else load_between(before, self._last)
+        """0 to 1 since the last look, which was at least LEAST_S seconds ago; None at the first call."""
+        now_s = self._clock()
+        if self._last is None or now_s - self._last_s >= LEAST_S:
+            before, self._last, self._last_s = self._last, self._times(), now_s
+            self._load = None if before is None else load_between(before, self._last)
+        return self._load
 
 
 def load_between(before: tuple[float, float], after: tuple[float, float]) -> float | None:

@@ -81,7 +81,7 @@ class SwitchField(QCheckBox):
     chosen = Signal(object)
 
     def __init__(self, kind: Switch) -> None:
-        super().__init__(text("On"))
+        super().__init__(text("Switched on"))
         del kind
         self.clicked.connect(self._tell)
 
