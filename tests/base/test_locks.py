@@ -79,3 +79,14 @@ def test_a_folder_that_cannot_be(tmp_path):
     with pytest.raises(BadFile) as bad:
         OwnerLock(tmp_path / "file" / "data").take("serve")
     assert bad.value.code == "owner.unwritable"
+
+
+def test_who_is_not_the_owner_tells_nothing(tmp_path):
+    owner, other = OwnerLock(tmp_path), OwnerLock(tmp_path)
+    owner.take("window")
+    other.tell("serve", "http://127.0.0.1:1")
+    assert owner.held
+    assert not other.held
+    assert other.owner().kind == "window"
+    owner.release()
+    assert not owner.held

@@ -137,3 +137,14 @@ def test_nobody_waits_for_impatient_work_but_its_errors_come():
     go.set()
     with pytest.raises(ZeroDivisionError):
         impatient(lambda: 1 // 0, Task(), "broken")
+
+
+def test_graphs_and_bars_say_the_same_when_the_page_is_seen_again(qtbot, make, services):
+    page = make()
+    qtbot.waitUntil(lambda: "memory 0" in page.live.graphs)
+    page.left()
+    services.memories.stop()
+    services.memories.memories = tuple(replace(one, parts=()) for one in services.memories.memories)
+    page.entered()
+    assert page.live.graphs["memory 0"].figure.startswith("0.0 of")
+    assert page._memory_panels[0]._sum.text() == page.live.graphs["memory 0"].figure

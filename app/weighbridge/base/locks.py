@@ -39,6 +39,11 @@ class OwnerLock:
         self._folder = folder
         self._file: IO[bytes] | None = None
 
+    @property
+    def held(self) -> bool:
+        """Whether we are the owner."""
+        return self._file is not None
+
     def take(self, kind: str) -> None:
         """Become the owner.
 
@@ -58,7 +63,12 @@ class OwnerLock:
         self.tell(kind, None)
 
     def tell(self, kind: str, url: str | None) -> None:
-        """Say what we are and where our port is. A full disk is no reason to fail: others then know less."""
+        """Say what we are and where our port is. A full disk is no reason to fail: others then know less.
+
+        Without effect where we are not the owner.
+        """
+        if self._file is None:
+            return
         told = self._folder / f"{_OWNER}.new"
         with contextlib.suppress(OSError):
             told.write_text(json.dumps(asdict(Owner(os.getpid(), kind, url))), encoding="utf-8")

@@ -35,7 +35,7 @@ def main(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> in
             return 0
         from weighbridge.ui.program import run
 
-        return run(argv, engines, paths, lambda url: lock.tell("window", url))
+        return run(argv, engines, paths, lock)
     except Refused as error:
         return _refused(str(explain(error)))
     finally:

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
+from weighbridge.base.locks import OwnerLock
 from weighbridge.base.paths import Paths
 from weighbridge.base.settings import Settings, SettingsStore
 from weighbridge.base.task import Task
@@ -30,24 +31,26 @@ from weighbridge_engines.api import Engine
 Engines = Callable[[], Mapping[str, Engine]]
 
 
-def run(argv: Sequence[str], engines: Engines, paths: Paths, tell_port: Callable[[str | None], object]) -> int:
+def run(argv: Sequence[str], engines: Engines, paths: Paths, lock: OwnerLock) -> int:
     """Open the window and stay until it is closed. Returns the exit code.
 
-    The caller owns the data folder of `paths`; `tell_port` is called with the port's address, or None once it closes.
+    `lock` is the ownership of the data folder of `paths`; where it is not held, nobody is told of the window.
     """
     app = QApplication(["weighbridge", *argv])
     app.setApplicationName("weighbridge")
     app.setDesktopFileName("weighbridge")
     app.setQuitOnLastWindowClosed(False)
-    program = Program(app, paths, engines, tell_port)
+    program = Program(app, paths, engines, lambda url: lock.tell("window", url))
     catch_faults(program.bus.failed.emit)
     ending = Ending(app)
     ending.asked.connect(program.close)
-    raising = Raising(paths.data, app)
-    raising.asked.connect(program.come_to_front)
+    raising = Raising(paths.data, app) if lock.held else None
+    if raising is not None:
+        raising.asked.connect(program.come_to_front)
     program.open()
     code = app.exec()
-    raising.close()
+    if raising is not None:
+        raising.close()
     ending.close()
     sys.excepthook = sys.__excepthook__
     return code

@@ -61,7 +61,7 @@ class MachinePage(Page):
     def entered(self) -> None:
         self._shown = True
         self._watch.look_closely(True)
-        self._show()
+        self._sampled()
 
     def left(self) -> None:
         self._shown = False
