@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import os
 import signal
+import threading
 import time
 
 import httpx2
@@ -264,3 +265,12 @@ def test_listeners_hear_of_changes_until_they_leave(supervisor, echo):
     assert count >= 3
     supervisor.stop("parrot").result(WAIT_S)
     assert len(heard) == count
+
+
+def test_a_question_that_is_given_up_harms_nobody(supervisor, echo):
+    held = threading.Event()
+    supervisor._inbox.put(lambda: held.wait(WAIT_S))
+    asked = supervisor.would_end(echo(), supervisor.default_load(echo()))
+    assert asked.cancel()
+    held.set()
+    assert supervisor.would_end(echo(), supervisor.default_load(echo())).result(WAIT_S) == ()

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QLabel, QSystemTrayIcon
 
 from weighbridge.base.paths import default_paths
 from weighbridge.base.settings import SettingsStore
+from weighbridge.running.state import State
 from weighbridge.ui.faults import catch_faults, log_to
 from weighbridge.ui.port_control import PortState
 from weighbridge.ui.program import Program
@@ -148,10 +149,17 @@ def test_setters_take_no_reference_off_none(qtbot):
 @pytest.mark.qt_log_ignore("systemTrayWindowChanged")
 def test_in_the_tray_models_go_on_and_a_second_start_opens_the_window(qtbot, program, monkeypatch):
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: True))
+    models = default_paths().models
+    models.mkdir(parents=True)
+    (models / "parrot.echo").write_text("{}", encoding="utf-8")
     window = filled(qtbot, program)
+    qtbot.waitUntil(lambda: bool(program.services.library.models))
+    program.services.supervisor.lease(program.services.library.models[0]).result(30).give_back()
     program.settings.change(closing="tray", tray_told=True)
     window.close()
     assert not window.isVisible()
+    [running] = program.services.supervisor.running()
+    assert running.state is State.READY
     assert program.ways_out.tray is not None
     program.come_to_front()
     assert window.isVisible()
