@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QDir
 from tests.ui.fakes import FakePort, FakeSupervisor, machine
 from tests.ui.made_library import fill
 
@@ -24,6 +26,7 @@ from weighbridge.ui.machine_facts import MachineFacts
 from weighbridge.ui.memory_watch import MemoryWatch, Sampler
 from weighbridge.ui.port_control import PortControl
 from weighbridge.ui.services import Services
+from weighbridge.ui.single import name_of
 from weighbridge.ui.theme import Theme
 
 PATIENCE_MS = 30_000
@@ -35,6 +38,13 @@ def qtbot(qtbot, monkeypatch):
     """Waits as long as `PATIENCE_MS` where a test does not say how long."""
     monkeypatch.setattr(qtbot, "waitUntil", partial(qtbot.waitUntil, timeout=PATIENCE_MS))
     return qtbot
+
+
+@pytest.fixture(autouse=True)
+def no_socket_left(home):
+    """A window that a test kills cannot take its socket away."""
+    yield
+    (Path(QDir.tempPath()) / name_of(home / "data")).unlink(missing_ok=True)
 
 
 @pytest.fixture
