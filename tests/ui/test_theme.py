@@ -1,10 +1,14 @@
 """The schemes: contrast computed from the tokens, and following or choosing one."""
 
+import gc
+from pathlib import Path
+
 import pytest
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from weighbridge.base.settings import SettingsStore
+from weighbridge.ui.glyph_files import GlyphFiles
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.tokens import DARK, LIGHT
 
@@ -89,3 +93,24 @@ def test_a_message_out_of_sight_changes_once_it_is_scrolled_to(qtbot, qapp, tmp_
     assert far.styleSheet() != theme.sheets.messages
     area.verticalScrollBar().setValue(2000)
     qtbot.waitUntil(lambda: far.styleSheet() == theme.sheets.messages)
+
+
+def test_glyphs_stay_in_their_folder_and_are_written_anew_where_damaged(tmp_path):
+    first = GlyphFiles(tmp_path / "glyphs").addresses(LIGHT)
+    assert {Path(address).parent for address in first.values()} == {tmp_path / "glyphs"}
+    whole = Path(first["down_glyph"]).read_text("utf-8")
+    Path(first["down_glyph"]).write_bytes(b"\xff")
+    assert GlyphFiles(tmp_path / "glyphs").addresses(LIGHT) == first
+    assert Path(first["down_glyph"]).read_text("utf-8") == whole
+
+
+@pytest.mark.parametrize("name", ["file/glyphs", 'a "quoted" folder', "a\nline", "\udcff"])
+def test_without_a_folder_that_can_be_used_glyphs_are_temporary(tmp_path, name):
+    (tmp_path / "file").write_text("")
+    files = GlyphFiles(tmp_path / name)
+    addresses = files.addresses(LIGHT)
+    assert all(Path(address).is_file() for address in addresses.values())
+    folder = Path(addresses["down_glyph"]).parent
+    del files
+    gc.collect()
+    assert not folder.exists()

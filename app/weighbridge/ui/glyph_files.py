@@ -18,17 +18,39 @@ _GLYPHS: Mapping[str, tuple[str, str]] = {
 
 
 class GlyphFiles:
-    """A temporary folder of glyphs, gone with this object."""
+    """The glyphs in `folder`, which stay for the next start: a program that is killed takes nothing away.
 
-    def __init__(self) -> None:
-        self._folder = QTemporaryDir()
+    Without a folder, or where it cannot be written to or named in a style sheet, they are in a temporary one, gone
+    with this object.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder if folder is not None and _can_be_quoted(folder) else None
+        self._temporary: QTemporaryDir | None = None
 
     def addresses(self, tokens: Tokens) -> dict[str, str]:
         """The file of each glyph in the colours of `tokens`, by the name that the style sheet uses."""
         return {name: self._file(glyph, getattr(tokens, colour)) for name, (glyph, colour) in _GLYPHS.items()}
 
     def _file(self, glyph: str, colour: str) -> str:
-        made = Path(self._folder.path()) / f"{glyph}_{colour[1:]}.svg"
-        if not made.exists():
-            made.write_text(tinted(glyph, colour), "utf-8")
-        return made.as_posix()
+        name, drawn = f"{glyph}_{colour[1:]}.svg", tinted(glyph, colour)
+        try:
+            if self._folder is not None:
+                return _written(self._folder / name, drawn)
+        except OSError:
+            self._folder = None
+        self._temporary = self._temporary or QTemporaryDir()
+        return _written(Path(self._temporary.path()) / name, drawn)
+
+
+def _can_be_quoted(folder: Path) -> bool:
+    shown = folder.as_posix()
+    return shown.isprintable() and not {'"', "\\"} & set(shown)
+
+
+def _written(file: Path, text: str) -> str:
+    """The address of `file`, which holds `text` from now on."""
+    if not file.is_file() or file.read_text("utf-8", "replace") != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    return file.as_posix()

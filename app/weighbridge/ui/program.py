@@ -75,7 +75,7 @@ class Program(QObject):
         self.speech = Speech(app)
         self.speech.use(self.settings.value.language)
         self.bus = Bus(self)
-        self.theme = Theme(app, self.settings)
+        self.theme = Theme(app, self.settings, paths.data / "glyphs")
         self.background = Background(self)
         self.services: Services | None = None
         self._core: Core | None = None

@@ -8,6 +8,7 @@ that the window looks the same on each system.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPalette
@@ -64,11 +65,14 @@ def palette(tokens: Tokens) -> QPalette:
 
 
 class Theme(QObject):
-    """The scheme in use: the user's choice, or the system's where that is followed."""
+    """The scheme in use: the user's choice, or the system's where that is followed.
+
+    `glyphs` is where the style sheet's images are kept.
+    """
 
     changed = Signal()
 
-    def __init__(self, app: QApplication, settings: SettingsStore) -> None:
+    def __init__(self, app: QApplication, settings: SettingsStore, glyphs: Path | None = None) -> None:
         super().__init__(app)
         self._app = app
         self._settings = settings
@@ -76,7 +80,7 @@ class Theme(QObject):
         self._system_is_dark = _is_dark(app)
         self._tokens = LIGHT
         self._sheets = Sheets("", "")
-        self._glyphs = GlyphFiles()
+        self._glyphs = GlyphFiles(glyphs)
         app.setStyle("Fusion")
         app.styleHints().colorSchemeChanged.connect(self._system_changed)
         settings.subscribe(self._settings_changed)
