@@ -15,8 +15,9 @@ from PySide6.QtNetwork import QLocalSocket
 from weighbridge.base.errors import Refused
 from weighbridge.base.locks import OwnerLock
 from weighbridge.running.readiness import free_port
-from weighbridge.ui import single
-from weighbridge.ui.single import Raising, ask_to_raise, claim, name_of
+from weighbridge.ui import raising as raising_module
+from weighbridge.ui.raising import Raising, ask_to_raise
+from weighbridge.ui.single import claim, name_of
 
 WINDOW = [sys.executable, "-m", "weighbridge"]
 WAIT_S = 60
@@ -140,7 +141,7 @@ def test_it_does_what_it_is_asked_and_nothing_else(qtbot, tmp_path, raising):
 
 
 def test_who_says_nothing_is_sent_away(qtbot, tmp_path, raising, monkeypatch):
-    monkeypatch.setattr(single, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(raising_module, "PATIENCE_S", 0.05)
     assert said_by(qtbot, b"", name_of(tmp_path)) == b""
 
 

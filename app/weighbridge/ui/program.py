@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
@@ -22,7 +23,6 @@ from weighbridge.ui.ending import Ending
 from weighbridge.ui.faults import catch_faults, log_to
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
-from weighbridge.ui.single import Raising
 from weighbridge.ui.speech import Speech
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.window import Window
@@ -44,16 +44,20 @@ def run(argv: Sequence[str], engines: Engines, paths: Paths, lock: OwnerLock) ->
     catch_faults(program.bus.failed.emit)
     ending = Ending(app)
     ending.asked.connect(program.close)
-    raising = Raising(paths.data, app) if lock.held else None
-    if raising is not None:
-        raising.asked.connect(program.come_to_front)
     program.open()
+    if lock.held:
+        QTimer.singleShot(0, program, lambda: _listen(program, paths.data))
     code = app.exec()
-    if raising is not None:
-        raising.close()
     ending.close()
     sys.excepthook = sys.__excepthook__
     return code
+
+
+def _listen(program: Program, data: Path) -> None:
+    """Come to the front when a second start asks; once the window stands, for Qt's network part is dear."""
+    from weighbridge.ui.raising import Raising
+
+    Raising(data, program).asked.connect(program.come_to_front)
 
 
 class Program(QObject):
