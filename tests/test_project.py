@@ -126,6 +126,14 @@ def test_qt_setters_leave_none_alone(qapp):
     assert abs(sys.getrefcount(None) - before) < 100
 
 
+def test_a_release_leaves_nothing_of_qt_out_that_is_imported():
+    spec = (ROOT / "packaging" / "weighbridge.spec").read_text("utf-8")
+    (excluded,) = re.findall(r"^EXCLUDED = (\[.*\])$", spec, re.MULTILINE)
+    used = {node.module for _, tree in trees() for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert "PySide6.QtNetwork" in used
+    assert used & set(ast.literal_eval(excluded)) == set()
+
+
 def project():
     return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
