@@ -4,6 +4,7 @@ records.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import threading
@@ -92,3 +93,15 @@ def smollm2():
     from tests.model import starter_model
 
     return starter_model()
+
+
+@pytest.fixture(autouse=True)
+def garbage_on_the_main_thread(request):
+    """As in the window: a widget in a cycle must not be destroyed by whatever thread happens to allocate."""
+    if not {"qtbot", "qapp"} & set(request.fixturenames):
+        yield
+        return
+    gc.disable()
+    yield
+    gc.collect(0)
+    gc.enable()

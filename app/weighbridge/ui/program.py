@@ -21,6 +21,7 @@ from weighbridge.ui.closing import Closing
 from weighbridge.ui.core import Core, build_core
 from weighbridge.ui.ending import Ending
 from weighbridge.ui.faults import catch_faults, log_to
+from weighbridge.ui.garbage import Garbage
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
 from weighbridge.ui.speech import Speech
@@ -42,6 +43,7 @@ def run(argv: Sequence[str], engines: Engines, paths: Paths, lock: OwnerLock) ->
     app.setQuitOnLastWindowClosed(False)
     program = Program(app, paths, engines, lambda url: lock.tell("window", url))
     catch_faults(program.bus.failed.emit)
+    garbage = Garbage(app)
     ending = Ending(app)
     ending.asked.connect(program.close)
     program.open()
@@ -49,6 +51,7 @@ def run(argv: Sequence[str], engines: Engines, paths: Paths, lock: OwnerLock) ->
         QTimer.singleShot(0, program, lambda: _listen(program, paths.data))
     code = app.exec()
     ending.close()
+    garbage.close()
     sys.excepthook = sys.__excepthook__
     return code
 
