@@ -113,7 +113,7 @@ class Supervisor:
 
     def use_idle_limit(self, idle_s: float | None) -> None:
         """End models that nobody has used for so many seconds; None: never."""
-        self._inbox.put(lambda: setattr(self, "_idle_s", idle_s))
+        self._inbox.put(lambda: self._set_idle_limit(idle_s))
 
     def would_end(self, model: Model, load: Load) -> Future[tuple[str, ...]]:
         """The models that would have to go for `model` to be loaded as `load` says, if it were asked for now."""
@@ -203,6 +203,9 @@ class Supervisor:
             self._pinned.add(model_id)
         else:
             self._pinned.discard(model_id)
+
+    def _set_idle_limit(self, idle_s: float | None) -> None:
+        self._idle_s = idle_s
 
     def _tell_going(self, future: Future[tuple[str, ...]], model: Model, load: Load) -> None:
         if future.set_running_or_notify_cancel():
