@@ -1,0 +1,77 @@
+"""How a model would be loaded: everything beside the file on which its memory depends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ALIGNED_TO = 256
+"""llama.cpp and the ExLlama libraries count a cache in steps of so many tokens."""
+
+ELEMENT_BYTES: Mapping[str, float] = {
+    "f32": 4.0,
+    "f16": 2.0,
+    "bf16": 2.0,
+    "q8_0": 34 / 32,
+    "q5_1": 24 / 32,
+    "q5_0": 22 / 32,
+    "q4_1": 20 / 32,
+    "q4_0": 18 / 32,
+    "iq4_nl": 18 / 32,
+}
+"""Bytes that one element of a KV cache takes in llama.cpp, by type: blocks of 32 with their scales."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One way to load a model, as `engine` (the id of an engine) would do it. Pure values, all of them decided.
+
+    `context` is the sum over all `slots`, in tokens: where the cache is not `unified`, each slot gets its share.
+    `batch` and `micro_batch` are the tokens of a prompt handed over and computed at a time. `gpu_layers` counts as
+    llama.cpp counts: the output is one of them; None is all. `cpu_experts` is the number of first layers whose experts
+    stay in host memory. `split` gives each GPU's share of the layers; None: by what is free. `whole_window` keeps all
+    tokens where a layer would need only its window. `outputs` is for how many tokens logits are kept; None: one a
+    slot. `predict` also loads the layers that predict further tokens.
+    """
+
+    engine: str = "llama_server"
+    context: int = 4096
+    slots: int = 1
+    unified: bool = True
+    key_type: str = "f16"
+    value_type: str = "f16"
+    batch: int = 512
+    micro_batch: int = 512
+    flash_attention: bool = True
+    whole_window: bool = False
+    gpu_layers: int | None = None
+    cpu_experts: int = 0
+    split: tuple[float, ...] | None = None
+    mapped: bool = True
+    outputs: int | None = None
+    predict: bool = False
+
+    @property
+    def cells(self) -> int:
+        """Tokens that the whole cache holds: the context, up to the next step of 256."""
+        return aligned(self.context)
+
+    @property
+    def streams(self) -> int:
+        """How many separate caches there are."""
+        return 1 if self.unified else self.slots
+
+    @property
+    def slot_cells(self) -> int:
+        """Tokens that one cache holds, which is what one request can use."""
+        return self.cells if self.unified else aligned(self.cells // self.slots)
+
+    @property
+    def batch_tokens(self) -> int:
+        """Tokens that are really computed at a time: never more than the batch or the context."""
+        return min(self.micro_batch, self.batch, self.cells)
+
+
+def aligned(tokens: int) -> int:
+    """`tokens` up to the next whole step of a cache."""
+    return -(-tokens // ALIGNED_TO) * ALIGNED_TO
