@@ -9,11 +9,11 @@ from weighbridge.formats.architectures import Kind, kind_of
 from weighbridge.formats.ggml_types import FILE_TYPES
 from weighbridge.formats.gguf import TEMPLATE_KEY, Header, Value
 from weighbridge.formats.gguf_tensors import Tensor
+from weighbridge.formats.keys import Keys, count_of
 from weighbridge.formats.quant import quant_of_name
 from weighbridge.formats.split import part_of_name
 
 MAX_LAYERS = 4_096
-MAX_COUNT = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class ModelInfo:
 
 def model_info(header: Header, stem: str) -> ModelInfo:
     """What the GGUF `header` of the file `stem` says. The label of the quantisation comes from the name first."""
-    keys = _Keys(header.metadata)
+    keys = Keys(header.metadata)
     part = part_of_name(stem)
     layers = keys.count("block_count", MAX_LAYERS)
     heads = keys.per_layer("attention.head_count", layers)
@@ -81,50 +81,14 @@ def model_info(header: Header, stem: str) -> ModelInfo:
     )
 
 
-class _Keys:
-    """The keys of a header, each checked for its type; names without "general." belong to the architecture."""
-
-    def __init__(self, metadata: Mapping[str, Value]) -> None:
-        self._metadata = metadata
-        self._prefix = metadata.get("general.architecture")
-
-    def text(self, key: str) -> str | None:
-        """A text, or None."""
-        value = self._metadata.get(key)
-        return value if isinstance(value, str) and value else None
-
-    def count(self, key: str, limit: int = MAX_COUNT) -> int | None:
-        """A whole number from 0 to `limit`, or None."""
-        return _count(self._metadata.get(f"{self._prefix}.{key}"), limit)
-
-    def per_layer(self, key: str, layers: int | None, missing: tuple[int, ...] | None = None) -> tuple[int, ...] | None:
-        """One number for each layer, from an array or from one number for all; `missing` where there is no such key."""
-        value = self._metadata.get(f"{self._prefix}.{key}")
-        if value is None:
-            return missing
-        if layers is None:
-            return None
-        if isinstance(value, tuple):
-            counts = [count for count in map(_count, value) if count is not None]
-            return tuple(counts[:layers]) if layers <= len(counts) == len(value) else None
-        single = _count(value)
-        return None if single is None else (single,) * layers
-
-
-def _count(value: Value | None, limit: int = MAX_COUNT) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value <= limit else None
-
-
 def _quant_of_header(metadata: Mapping[str, Value]) -> str | None:
-    file_type = _count(metadata.get("general.file_type"))
+    file_type = count_of(metadata.get("general.file_type"))
     return None if file_type is None else FILE_TYPES.get(file_type)
 
 
 def _split(metadata: Mapping[str, Value]) -> tuple[int, int] | None:
     """The header counts parts from 0, names count from 1."""
-    number, count = _count(metadata.get("split.no")), _count(metadata.get("split.count"))
+    number, count = count_of(metadata.get("split.no")), count_of(metadata.get("split.count"))
     return (number + 1, count) if number is not None and count is not None and count > 1 else None
 
 
@@ -132,4 +96,4 @@ def _parameters(header: Header) -> int | None:
     """The elements of all tensors, or what the header claims; a part of a set does not know those of the others."""
     if header.tensors and _split(header.metadata) is None:
         return sum(tensor.elements for tensor in header.tensors)
-    return _count(header.metadata.get("general.parameter_count"), limit=1 << 62) or None
+    return count_of(header.metadata.get("general.parameter_count"), limit=1 << 62) or None
