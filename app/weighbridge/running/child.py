@@ -15,6 +15,8 @@ import psutil
 from weighbridge.running import launcher
 
 GRACE_S = 3.0
+INSIST_S = 2.0
+"""How much longer than the grace the launcher may take; then it is suspended, or waits for what cannot be ended."""
 _LAST_WORDS_S = 1.0
 _READ_BYTES = 1 << 16
 _LINE_BYTES = 1 << 16
@@ -51,6 +53,8 @@ class Child:
         self._on_line = on_line
         self._on_end = on_end
         self._family: list[psutil.Process] = []
+        self._insisting: threading.Thread | None = None
+        self._stopping = threading.Lock()
         # A daemon, for what has escaped may hold the pipe open for ever.
         self._reader = threading.Thread(target=self._read, name=f"child-{self._process.pid}", daemon=True)
         self._reader.start()
@@ -61,10 +65,15 @@ class Child:
         return self._process.pid
 
     def stop(self) -> None:
-        """Ask the program to end: politely, then with force after GRACE_S seconds. Returns at once."""
-        if self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
+        """Ask the program to end: politely, then with force after GRACE_S seconds. Returns at once.
+
+        A launcher that has not ended INSIST_S seconds later is ended with all that is below it.
+        """
+        self._close_pipe()
+        with self._stopping:
+            if self._insisting is None:
+                self._insisting = threading.Thread(target=self._insist, name=f"end-{self.pid}", daemon=True)
+                self._insisting.start()
 
     def ended(self) -> int | None:
         """None while anything lives; then the exit code (negative: the number of the signal)."""
@@ -73,7 +82,7 @@ class Child:
             return None
         self._end_family()
         self._reader.join(_LAST_WORDS_S)
-        self.stop()
+        self._close_pipe()
         return 128 - code if code > 128 else code
 
     @property
@@ -88,11 +97,28 @@ class Child:
     def memory_bytes(self) -> int | None:
         """Resident memory of the program and all its children, without the launcher; None once they are gone."""
         try:
-            family = psutil.Process(self.pid).children(recursive=True)
-            self._family = family or self._family
-            return sum(member.memory_info().rss for member in family) or None
+            return sum(member.memory_info().rss for member in self._look_below()) or None
         except psutil.Error:
             return None
+
+    def _look_below(self) -> list[psutil.Process]:
+        family = psutil.Process(self.pid).children(recursive=True)
+        self._family = family or self._family
+        return family
+
+    def _close_pipe(self) -> None:
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+
+    def _insist(self) -> None:
+        try:
+            self._process.wait(GRACE_S + INSIST_S)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(psutil.Error):
+                self._look_below()
+            self._process.kill()
+            self._end_family()
 
     def _end_family(self) -> None:
         """The launcher leaves nothing behind; where it was killed itself, what was last seen below it is ended here."""

@@ -5,6 +5,7 @@ A thread of its own owns all that changes here; others read `running`, an immuta
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import sys
@@ -26,6 +27,7 @@ from weighbridge.running.readiness import answers, free_port, healthy
 from weighbridge.running.state import Running, State
 from weighbridge_engines.api import Engine, Load
 
+_log = logging.getLogger(__name__)
 PORT_TRIES = 3
 _LOADING_POLL_S = 0.03
 _READY_POLL_S = 1.0
@@ -77,11 +79,15 @@ class EngineProcess:
     def _run(self) -> None:
         try:
             self._live()
-        except (OSError, WeighbridgeError) as error:
-            fault = (
-                error if isinstance(error, WeighbridgeError) else EngineFailed("engine.cannot_start", detail=str(error))
-            )
-            self._become(State.FAILED, error=fault, url=None)
+        except Exception as error:  # whatever it is, an engine that nobody follows must not live on
+            self._end_child()
+            self._become(State.FAILED, error=_fault(error), url=None, memory_bytes=None)
+
+    def _end_child(self) -> None:
+        if self._child is not None:
+            self._child.stop()
+            while self._child.ended() is None:
+                time.sleep(_LOADING_POLL_S)
 
     def _live(self) -> None:
         check_files(self._model)
@@ -167,3 +173,13 @@ class EngineProcess:
         if changed != self.running:
             self.running = changed
             self._changed()
+
+
+def _fault(error: Exception) -> WeighbridgeError:
+    """What came instead of an end: a refusal, a system that starts nothing, or a fault of the engine's own code."""
+    if isinstance(error, WeighbridgeError):
+        return error
+    if isinstance(error, OSError):
+        return EngineFailed("engine.cannot_start", detail=str(error))
+    _log.error("following an engine failed", exc_info=error)
+    return WeighbridgeError("internal", kind=type(error).__name__)

@@ -82,6 +82,8 @@ class Supervisor:
         self._listeners: tuple[Callable[[], None], ...] = ()
         self._listening = threading.Lock()
         self._closing = False
+        self._sending = threading.RLock()
+        self._over = False
         self._thread = threading.Thread(target=self._run, name="supervisor")
         self._thread.start()
 
@@ -109,16 +111,16 @@ class Supervisor:
 
     def pin(self, model_id: str, pinned: bool) -> None:
         """Keep a model loaded: it is never ended to make room or for being idle. `stop` still ends it."""
-        self._inbox.put(lambda: self._set_pinned(model_id, pinned))
+        self._send(lambda: self._set_pinned(model_id, pinned))
 
     def use_idle_limit(self, idle_s: float | None) -> None:
         """End models that nobody has used for so many seconds; None: never."""
-        self._inbox.put(lambda: self._set_idle_limit(idle_s))
+        self._send(lambda: self._set_idle_limit(idle_s))
 
     def would_end(self, model: Model, load: Load) -> Future[tuple[str, ...]]:
         """The models that would have to go for `model` to be loaded as `load` says, if it were asked for now."""
         future: Future[tuple[str, ...]] = Future()
-        self._inbox.put(lambda: self._tell_going(future, model, load))
+        self._send(lambda: self._tell_going(future, model, load))
         return future
 
     def position(self, future: Future[Any]) -> int | None:
@@ -131,7 +133,7 @@ class Supervisor:
         The future is done once it is gone.
         """
         future: Future[None] = Future()
-        self._inbox.put(lambda: self._end(model_id, future))
+        self._send(lambda: self._end(model_id, future))
         return future
 
     def running(self) -> tuple[Running, ...]:
@@ -159,14 +161,22 @@ class Supervisor:
 
     def close(self) -> None:
         """End everything and wait for it. Later requests fail."""
-        self._inbox.put(self._begin_closing)
+        self._send(self._begin_closing)
         self._thread.join()
 
     def _want(self, model: Model, load: Load | None, *, only_load: bool) -> Future[Any]:
         future: Future[Any] = Future()
-        future.add_done_callback(lambda done: self._inbox.put(self._tidy) if done.cancelled() else None)
-        self._inbox.put(lambda: self._enqueue(_Want(model, load, future, only_load)))
+        future.add_done_callback(lambda done: self._send(self._tidy) if done.cancelled() else None)
+        self._send(lambda: self._enqueue(_Want(model, load, future, only_load)))
         return future
+
+    def _send(self, message: Callable[[], None]) -> None:
+        """Have it done by the supervisor's thread; where that has ended, here, for then nobody else would."""
+        with self._sending:
+            if self._over:
+                message()
+            else:
+                self._inbox.put(message)
 
     # All below runs on the supervisor's thread.
 
@@ -180,7 +190,7 @@ class Supervisor:
                 self._publish()
             except Exception:  # one bad message must not leave all the others waiting for ever
                 _log.exception("the supervisor failed at a message")
-        self._refuse_inbox()
+        self._answer_the_rest()
 
     def _next_message(self) -> Callable[[], None]:
         try:
@@ -244,7 +254,7 @@ class Supervisor:
         self._failed.pop(model_id, None)
         place = self._places.get(model_id)
         if place is None:
-            future.set_result(None)
+            _done(future)
         else:
             self._ending.append((model_id, future))
             place.process.stop()
@@ -257,9 +267,11 @@ class Supervisor:
         for place in self._places.values():
             place.process.stop()
 
-    def _refuse_inbox(self) -> None:
-        while not self._inbox.empty():
-            self._inbox.get()()
+    def _answer_the_rest(self) -> None:
+        with self._sending:
+            while not self._inbox.empty():
+                self._inbox.get()()
+            self._over = True
 
     def _reap(self) -> None:
         """Take out the processes that have ended, and tell those who waited for them."""
@@ -279,7 +291,7 @@ class Supervisor:
     def _finish_ending(self, model_id: str) -> None:
         for waiting_for, future in self._ending:
             if waiting_for == model_id:
-                future.set_result(None)
+                _done(future)
         self._ending = [pair for pair in self._ending if pair[0] != model_id]
 
     def _drop_waiting(self, model_id: str, error: WeighbridgeError) -> None:
@@ -307,16 +319,18 @@ class Supervisor:
         return next_steps([self._wanted(want) for want in self._queue], occupied, self._room())
 
     def _start(self, want: _Want) -> None:
-        model = want.model
+        model, load = want.model, want.load or self.default_load(want.model)
         try:
             engine = engine_for(model, self._engines.values())
+            process = EngineProcess(engine, model, load, lambda: self._inbox.put(_nothing))
         except WeighbridgeError as error:
             self._drop_waiting(model.id, error)
-            return
-        load = want.load or self.default_load(model)
-        self._failed.pop(model.id, None)
-        process = EngineProcess(engine, model, load, lambda: self._inbox.put(_nothing))
-        self._places[model.id] = _Place(process, last_used_s=time.monotonic())
+        except Exception as error:  # a fault of an engine's own code must not keep those who ask for ever
+            _log.exception("no engine could be started for %s", model.id)
+            self._drop_waiting(model.id, WeighbridgeError("internal", kind=type(error).__name__))
+        else:
+            self._failed.pop(model.id, None)
+            self._places[model.id] = _Place(process, last_used_s=time.monotonic())
 
     def _admit(self, want: _Want) -> None:
         if not want.future.set_running_or_notify_cancel():
@@ -329,7 +343,7 @@ class Supervisor:
             want.future.set_result(running)
             return
         place.in_flight += 1
-        give_back = lambda: self._inbox.put(lambda: self._returned(place))  # noqa: E731 - one use
+        give_back = lambda: self._send(lambda: self._returned(place))  # noqa: E731 - one use
         want.future.set_result(Lease(want.model.id, running.url, place.process.key, running.context, give_back))
 
     def _returned(self, place: _Place) -> None:
@@ -373,6 +387,11 @@ def _occupied(place: _Place, pinned: bool) -> Occupied:
 def _fail(future: Future[Any], error: WeighbridgeError) -> None:
     if future.set_running_or_notify_cancel():
         future.set_exception(error)
+
+
+def _done(future: Future[None]) -> None:
+    if future.set_running_or_notify_cancel():
+        future.set_result(None)
 
 
 def _nothing() -> None:
