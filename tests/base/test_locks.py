@@ -30,6 +30,21 @@ def other(tmp_path):
         process.kill()
 
 
+def test_a_folder_s_lock_has_a_mark_of_its_own_while_it_is_held(tmp_path):
+    one, other = OwnerLock(tmp_path / "one"), OwnerLock(tmp_path / "other")
+    assert one.mark is None
+    one.take("window")
+    other.take("window")
+    mark = one.mark
+    assert mark not in (None, other.mark)
+    one.release()
+    other.release()
+    assert one.mark is None
+    one.take("serve")
+    assert one.mark == mark
+    one.release()
+
+
 def test_the_owner_says_what_it_is(tmp_path):
     lock = OwnerLock(tmp_path / "new" / "folder")
     lock.take("window")

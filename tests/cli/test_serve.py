@@ -1,5 +1,6 @@
 """`weighbridge serve` as a process of its own, over the echo engine."""
 
+import argparse
 import json
 import signal
 import socket
@@ -10,6 +11,7 @@ import httpx2
 import psutil
 import pytest
 
+from weighbridge.cli.loading import owner_of_engines
 from weighbridge.running.readiness import free_port
 
 COMMAND = [sys.executable, "-m", "weighbridge", "serve"]
@@ -41,6 +43,44 @@ def test_one_line_once_ready_and_sigterm_ends_all(models):
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
         assert not any(child.is_running() for child in children)
+
+
+def test_the_port_is_that_of_the_settings_unless_told(models, home):
+    port, other = free_port(), free_port()
+    (home / "config").mkdir()
+    (home / "config" / "settings.toml").write_text(f"port = {port}\n")
+    for options, expected in (((), port), (("--port", str(other)), other)):
+        with start("--json", *options) as process:
+            assert json.loads(process.stdout.readline())["url"] == f"http://127.0.0.1:{expected}"
+            process.terminate()
+            assert process.wait(10) == 0
+
+
+def test_context_and_idle_time_of_the_settings_hold_without_a_window(home):
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "settings.toml").write_text("context = 2048\nidle_minutes = 3\n")
+    arguments = argparse.Namespace(context=None, threads=None, slots=None, engines=dict)
+    with owner_of_engines(arguments) as supervisor:
+        assert supervisor._idle_s == 180
+        assert supervisor._defaults.context == 2048
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the children of a process that is suspended")
+def test_what_a_killed_owner_could_not_end_is_ended_by_the_next(models):
+    with start("--model", "parrot", "--port", str(free_port()), "--json") as first:
+        first.stdout.readline()
+        [launcher] = psutil.Process(first.pid).children()
+        left = [launcher, *launcher.children()]
+        launcher.suspend()  # so that it does not see its owner's end
+        first.kill()
+        first.wait(10)
+        assert all(process.is_running() for process in left)
+    with start("--port", str(free_port()), "--json") as second:
+        assert "url" in json.loads(second.stdout.readline())
+        _, alive = psutil.wait_procs(left, timeout=5)
+        assert alive == []
+        second.terminate()
+        assert second.wait(10) == 0
 
 
 def test_a_signal_while_the_model_loads(models):

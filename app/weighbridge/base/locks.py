@@ -44,6 +44,14 @@ class OwnerLock:
         """Whether we are the owner."""
         return self._file is not None
 
+    @property
+    def mark(self) -> str | None:
+        """What no other data folder's lock is called, to be given to what we start; None where we are not the owner."""
+        if self._file is None:
+            return None
+        of_file = os.fstat(self._file.fileno())
+        return f"{of_file.st_dev}:{of_file.st_ino}"
+
     def take(self, kind: str) -> None:
         """Become the owner.
 

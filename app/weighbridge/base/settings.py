@@ -86,6 +86,11 @@ class Settings:
     last_model: str | None = setting(None, _KEPT)
     tray_told: bool = setting(False, Switch())
 
+    @property
+    def idle_s(self) -> float | None:
+        """How many seconds a model may be unused; None: for ever."""
+        return None if self.idle_minutes is None else self.idle_minutes * 60.0
+
 
 def language_choice(path: Path) -> str | None:
     """The language that the settings in the file `path` ask for; None for the system's, or where nothing sensible can

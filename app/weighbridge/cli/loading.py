@@ -78,16 +78,23 @@ def open_library() -> Library:
 
 
 @contextmanager
-def owner_of_engines(arguments: argparse.Namespace) -> Iterator[Supervisor]:
-    """A supervisor that ends every engine when the block is left. The load options hold for every load of it."""
+def owner_of_engines(arguments: argparse.Namespace, mark: str | None = None) -> Iterator[Supervisor]:
+    """A supervisor that ends every engine when the block is left. The load options hold for every load of it.
+
+    `mark` is that of the data folder's lock, where we hold it: what its last owner left behind is ended first.
+    """
     from weighbridge.running.choose import Asked
     from weighbridge.running.defaults import machine_defaults
+    from weighbridge.running.leftovers import end_leftovers, marked
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
 
     asked = Asked(context=arguments.context, threads=arguments.threads, slots=arguments.slots)
-    defaults = replace(machine_defaults(settings().value.context), asked=asked)
-    supervisor = Supervisor(arguments.engines(), defaults, machine_scales())
+    kept = settings().value
+    defaults = replace(machine_defaults(kept.context), asked=asked)
+    end_leftovers(mark)
+    environment = marked(os.environ, mark)
+    supervisor = Supervisor(arguments.engines(), defaults, machine_scales(), kept.idle_s, environment)
     try:
         yield supervisor
     finally:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from weighbridge.base.locks import OwnerLock
     from weighbridge.running.state import Running
 
-DEFAULT_PORT = 2412
-
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
@@ -30,9 +28,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
     parser = subparsers.add_parser("serve", help=text("answer other programs on a local port"))
     parser.add_argument("--model", metavar="M", help=text("load this model at once; others load when asked for"))
-    parser.add_argument(
-        "--port", type=int, metavar="N", default=DEFAULT_PORT, help=text("default: {port}", port=DEFAULT_PORT)
-    )
+    parser.add_argument("--port", type=int, metavar="N", help=text("default: as in the settings"))
     parser.add_argument("--json", action="store_true", help=text("print one line of JSON once ready"))
     add_load_options(parser)
     parser.set_defaults(run=run)
@@ -40,7 +36,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C, then end every engine. A taken port is an error, and so is another owner."""
-    from weighbridge.cli.loading import library_for, owner_of_engines
+    from weighbridge.cli.loading import library_for, owner_of_engines, settings
     from weighbridge.server.gateway import gateway
     from weighbridge.server.requests import RequestRecords
     from weighbridge.server.serving import Port
@@ -48,9 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     stop = _stop_signals()
     library = library_for(arguments.model)
     model = library.resolve(arguments.model) if arguments.model else None
-    with _ownership() as lock, owner_of_engines(arguments) as supervisor:
+    with _ownership() as lock, owner_of_engines(arguments, lock.mark) as supervisor:
         port = Port(gateway(library, supervisor, RequestRecords()))
-        url = port.start(arguments.port)
+        url = port.start(settings().value.port if arguments.port is None else arguments.port)
         lock.tell("serve", url)
         try:
             if model is not None and not _loaded(supervisor.load(model, supervisor.default_load(model)), stop):

@@ -6,12 +6,11 @@ A thread of its own owns all that changes here; others read `running`, an immuta
 from __future__ import annotations
 
 import logging
-import os
 import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 
@@ -34,16 +33,24 @@ _READY_POLL_S = 1.0
 
 
 class EngineProcess:
-    """Checks the files of `model` and starts `engine` with `load`, at once.
+    """Checks the files of `model` and starts `engine` with `load`, at once. It inherits `environment`.
 
     `changed` is called, from the process's own thread, after each change of `running`.
     """
 
-    def __init__(self, engine: Engine, model: Model, load: Load, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        model: Model,
+        load: Load,
+        environment: Mapping[str, str],
+        changed: Callable[[], None],
+    ) -> None:
         self.key = secrets.token_urlsafe(24)
         self.log = LogRing()
         self._engine = engine
         self._model = model
+        self._environment = environment
         self._changed = changed
         self._lines: SimpleQueue[str] = SimpleQueue()
         self._wake = threading.Event()
@@ -117,7 +124,7 @@ class EngineProcess:
         self._told = Told()
         self._refusal = None
         with self._child_lock:
-            child = Child(argv, environment(self._engine, self.key, os.environ), self._heard, self._wake.set)
+            child = Child(argv, environment(self._engine, self.key, self._environment), self._heard, self._wake.set)
             self._child = child
         if self._stopping.is_set():
             child.stop()

@@ -7,6 +7,7 @@ then acts. What to do is decided by `schedule.next_steps`; this is the machinery
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -55,7 +56,7 @@ class Supervisor:
     """Loads models on demand, lends them out, ends them. `close` must be called; it ends every engine.
 
     `scales` weigh what fits beside what (without them: one model at a time). A model that nobody has used for `idle_s`
-    seconds is ended (None: never).
+    seconds is ended (None: never). Engines inherit `environment` (None: ours).
     """
 
     def __init__(
@@ -64,11 +65,13 @@ class Supervisor:
         defaults: Defaults,
         scales: Scales | None = None,
         idle_s: float | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._engines = engines
         self._defaults = defaults
         self._scales = scales or no_scales()
         self._idle_s = idle_s
+        self._environment = os.environ if environment is None else environment
         self._pinned: set[str] = set()
         self._weighed: dict[str, tuple[Load, int]] = {}
         self._settling_until_s = 0.0
@@ -322,7 +325,7 @@ class Supervisor:
         model, load = want.model, want.load or self.default_load(want.model)
         try:
             engine = engine_for(model, self._engines.values())
-            process = EngineProcess(engine, model, load, lambda: self._inbox.put(_nothing))
+            process = EngineProcess(engine, model, load, self._environment, lambda: self._inbox.put(_nothing))
         except WeighbridgeError as error:
             self._drop_waiting(model.id, error)
         except Exception as error:  # a fault of an engine's own code must not keep those who ask for ever

@@ -14,7 +14,6 @@ from weighbridge.server.connections import Connection
 from weighbridge.server.hangup import STOPPING
 from weighbridge.server.sockets import take
 
-DEFAULT_PORT = 2412
 _GRACE_S = 1
 _START_S = 10.0
 
@@ -29,7 +28,7 @@ class Port:
         self._thread: threading.Thread | None = None
         self.port: int | None = None
 
-    def start(self, port: int = DEFAULT_PORT, *, next_free: bool = False) -> str:
+    def start(self, port: int, *, next_free: bool = False) -> str:
         """Open the port and return its address.
 
         `port` 0 lets the system choose. With `next_free`, a taken port is passed over for the next free one: compare

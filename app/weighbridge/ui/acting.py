@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.base.settings import Settings
-from weighbridge.ui.core import folders, idle_s
+from weighbridge.ui.core import folders
 from weighbridge.ui.services import Services
 
 
@@ -14,7 +14,7 @@ def act(old: Settings, new: Settings, services: Services) -> None:
     if old.context != new.context:
         services.supervisor.use_context(new.context)
     if old.idle_minutes != new.idle_minutes:
-        services.supervisor.use_idle_limit(idle_s(new))
+        services.supervisor.use_idle_limit(new.idle_s)
     if old.model_folders != new.model_folders:
         services.library.use_folders(folders(services.paths, new))
         services.bus.scan_wanted.emit()

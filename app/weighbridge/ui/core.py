@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,12 +36,18 @@ class Core:
         self.database.close()
 
 
-def build_core(paths: Paths, settings: Settings, engines: Callable[[], Mapping[str, Engine]]) -> Core:
-    """Open the database and make the rest. Raises a WeighbridgeError where the database cannot be used."""
+def build_core(
+    paths: Paths, settings: Settings, engines: Callable[[], Mapping[str, Engine]], mark: str | None = None
+) -> Core:
+    """Open the database and make the rest. Raises a WeighbridgeError where the database cannot be used.
+
+    `mark` is that of the data folder's lock, where we hold it.
+    """
     from weighbridge.chat.store import ChatStore
     from weighbridge.library.index import Library
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.devices import EngineDevices
+    from weighbridge.running.leftovers import end_leftovers, marked
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
 
@@ -49,15 +56,13 @@ def build_core(paths: Paths, settings: Settings, engines: Callable[[], Mapping[s
     store.recover()
     library = Library(folders(paths, settings))
     known = engines()
-    supervisor = Supervisor(known, machine_defaults(settings.context), machine_scales(), idle_s(settings))
+    end_leftovers(mark)
+    environment = marked(os.environ, mark)
+    defaults = machine_defaults(settings.context)
+    supervisor = Supervisor(known, defaults, machine_scales(), settings.idle_s, environment)
     return Core(database, store, library, supervisor, EngineDevices(known, paths.data))
 
 
 def folders(paths: Paths, settings: Settings) -> tuple[Path, ...]:
     """Where models are looked for: our own folder, then those of the settings."""
     return (paths.models, *(user_path(folder) for folder in settings.model_folders))
-
-
-def idle_s(settings: Settings) -> float | None:
-    """How many seconds a model may be unused; None: for ever."""
-    return None if settings.idle_minutes is None else settings.idle_minutes * 60.0

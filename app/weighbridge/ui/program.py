@@ -41,7 +41,7 @@ def run(argv: Sequence[str], engines: Engines, paths: Paths, lock: OwnerLock) ->
     app.setApplicationName("weighbridge")
     app.setDesktopFileName("weighbridge")
     app.setQuitOnLastWindowClosed(False)
-    program = Program(app, paths, engines, lambda url: lock.tell("window", url))
+    program = Program(app, paths, engines, lambda url: lock.tell("window", url), lock.mark)
     catch_faults(program.bus.failed.emit)
     garbage = Garbage(app)
     ending = Ending(app)
@@ -64,7 +64,7 @@ def _listen(program: Program, data: Path) -> None:
 
 
 class Program(QObject):
-    """Owner of all parts. `close` ends them, in order, and quits."""
+    """Owner of all parts. `close` ends them, in order, and quits. `mark` is that of the data folder's lock, if held."""
 
     def __init__(
         self,
@@ -72,12 +72,14 @@ class Program(QObject):
         paths: Paths,
         engines: Engines,
         tell_port: Callable[[str | None], object] = lambda url: None,
+        mark: str | None = None,
     ) -> None:
         super().__init__(app)
         self._app = app
         self._paths = paths
         self._engines = engines
         self._tell_port = tell_port
+        self._mark = mark
         self.settings = SettingsStore(paths.settings)
         self.speech = Speech(app)
         self.speech.use(self.settings.value.language)
@@ -150,7 +152,7 @@ class Program(QObject):
         def build(task: Task) -> Core:
             del task
             _makers()  # the pages' imports take longer than making them, and need no GUI thread
-            core = build_core(self._paths, settings, self._engines)
+            core = build_core(self._paths, settings, self._engines, self._mark)
             self._core = core
             return core
 
