@@ -1,6 +1,6 @@
 import pytest
 
-from weighbridge.formats.quant import quant_of_name
+from weighbridge.formats.quant import believed, quant_of_name, without_quant
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,38 @@ from weighbridge.formats.quant import quant_of_name
 )
 def test_labels_of_names(stem, label):
     assert quant_of_name(stem) == label
+
+
+@pytest.mark.parametrize(
+    ("by_name", "by_header", "bits", "label", "guessed"),
+    [
+        ("UD-IQ2_M", "Q4_K_S", 2.71, "UD-IQ2_M", False),
+        ("UD-IQ2_M", "Q4_K_S", None, "UD-IQ2_M", True),
+        ("Q8_0", "Q4_K_M", 4.85, "Q4_K_M", False),
+        ("Q2_K", "F16", 16.0, "F16", False),
+        ("Q4_K_M", "Q4_K_M", None, "Q4_K_M", False),
+        ("F16", "F16", 4.46, "F16", False),
+        ("Q4_K_M", None, 4.85, "Q4_K_M", False),
+        ("Q4_K_M", None, None, "Q4_K_M", True),
+        ("Q4_K_M", None, 16.0, "Q4_K_M", True),
+        ("Q2_K", None, 3.4, "Q2_K", False),
+        ("Q2_K", "Q2_K", 5.2, "Q2_K", False),
+        (None, "Q4_K_M", None, "Q4_K_M", False),
+        (None, None, 4.5, None, False),
+    ],
+)
+def test_which_of_two_labels_is_believed(by_name, by_header, bits, label, guessed):
+    assert believed(by_name, by_header, bits) == (label, guessed)
+
+
+@pytest.mark.parametrize(
+    ("stem", "base"),
+    [
+        ("Qwen3-4B-UD-Q2_K_XL", "Qwen3-4B"),
+        ("Q4_K_M", ""),
+        ("mmproj-F16-Qwen", "mmproj-Qwen"),
+        ("Qwen3-4B", "Qwen3-4B"),
+    ],
+)
+def test_a_name_without_its_label(stem, base):
+    assert without_quant(stem) == base

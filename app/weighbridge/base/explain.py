@@ -216,6 +216,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("This is a Git LFS pointer: a note of where the weights are, not the weights."),
         mark('Fetch the real file with "git lfs pull", or download it from the model\'s page.'),
     ),
+    "file.name_twin": (
+        mark("Files whose names differ only in the case of their letters are refused: {names}."),
+        mark("On many systems one would overwrite the other; their maker must rename them."),
+    ),
     "file.not_gguf": (
         mark("This is not a GGUF file; it starts with {starts_with}."),
         mark("Download it again, or remove it."),
@@ -235,6 +239,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "file.unreadable": (
         mark("{name} could not be read ({reason})."),
         mark("Check that the file is there and that you may read it."),
+    ),
+    "file.unsafe_name": (
+        mark("{name} is refused: a file of that name is not safe to write here."),
+        mark("Its maker must rename it."),
     ),
     "file.unwritable": (
         mark("{path} could not be written ({reason})."),
@@ -308,6 +316,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("Something in Weighbridge failed ({kind})."),
         mark("Its log has the details."),
     ),
+    "json.damaged": (
+        mark("{name} could not be read as JSON ({reason})."),
+        mark("Download it again."),
+    ),
     "library.empty": (
         mark("The library is empty."),
         mark("Put a model into the models folder, or get the starter model."),
@@ -351,6 +363,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "model.part_renamed": (
         mark("This file is part {number} of {count} of a model, but its name does not say so."),
         mark("Give the parts their names back (NAME-00001-of-{count:05}.gguf)."),
+    ),
+    "model.parts_differ": (
+        mark("{name} does not belong to the other parts of the model."),
+        mark("Download all parts again from the same place."),
     ),
     "model.unknown": (
         mark("There is no model {name} here. There is: {served}."),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from weighbridge.formats.architectures import Kind, kind_of
-from weighbridge.formats.ggml_types import FILE_TYPES
+from weighbridge.formats.counts import active_parameters, bits_per_weight
 from weighbridge.formats.gguf import TEMPLATE_KEY, Header, Value
 from weighbridge.formats.gguf_tensors import Tensor
 from weighbridge.formats.keys import Keys, count_of
-from weighbridge.formats.quant import quant_of_name
+from weighbridge.formats.quant import believed, quant_of_header, quant_of_name
 from weighbridge.formats.split import part_of_name
 
 MAX_LAYERS = 4_096
@@ -21,8 +22,10 @@ class ModelInfo:
     """A model's header in one shape for all formats. None is unknown, never 0.
 
     `heads` and `kv_heads` hold one number for each layer; `key_length` and `value_length` are elements for each head.
-    `parameters` counts all experts. `has_chat_template` and `tensors` are None after a brief read. `split` is (number
-    of the part, from 1; count). `metadata` holds the keys as they stand in the file.
+    `parameters` counts all experts, `active_parameters` what one token touches. `has_chat_template` and `tensors` are
+    None after a brief read. `split` is (number of the part, from 1; count). `metadata` holds the keys of a GGUF file as
+    they stand there; `config`, for other formats, those of its config.json, with those of the text model that a
+    multimodal one nests among them. `quant_guessed`: the label is told by a name alone.
     """
 
     format: str
@@ -46,12 +49,24 @@ class ModelInfo:
     tensors: tuple[Tensor, ...] | None = None
     split: tuple[int, int] | None = None
     metadata: Mapping[str, Value] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
+    active_parameters: int | None = None
+    bits_per_weight: float | None = None
+    quant_guessed: bool = False
+
+    @property
+    def full(self) -> bool:
+        """Whether the table of tensors is known."""
+        return self.tensors is not None
 
 
 def model_info(header: Header, stem: str) -> ModelInfo:
-    """What the GGUF `header` of the file `stem` says. The label of the quantisation comes from the name first."""
+    """What the GGUF `header` of the file `stem` says."""
     keys = Keys(header.metadata)
     part = part_of_name(stem)
+    bits = bits_per_weight(header.tensors or ())
+    by_name = quant_of_name(part.stem if part else stem)
+    quant, guessed = believed(by_name, quant_of_header(header.metadata), bits)
     layers = keys.count("block_count", MAX_LAYERS)
     heads = keys.per_layer("attention.head_count", layers)
     embedding = keys.count("embedding_length")
@@ -61,7 +76,7 @@ def model_info(header: Header, stem: str) -> ModelInfo:
         kind=kind_of(header.metadata),
         name=keys.text("general.name"),
         architecture=keys.text("general.architecture"),
-        quant=quant_of_name(part.stem if part else stem) or _quant_of_header(header.metadata),
+        quant=quant,
         parameters=_parameters(header),
         layers=layers,
         context_length=keys.count("context_length"),
@@ -78,12 +93,10 @@ def model_info(header: Header, stem: str) -> ModelInfo:
         tensors=header.tensors,
         split=_split(header.metadata),
         metadata=header.metadata,
+        active_parameters=_active(header, keys, layers),
+        bits_per_weight=bits,
+        quant_guessed=guessed,
     )
-
-
-def _quant_of_header(metadata: Mapping[str, Value]) -> str | None:
-    file_type = count_of(metadata.get("general.file_type"))
-    return None if file_type is None else FILE_TYPES.get(file_type)
 
 
 def _split(metadata: Mapping[str, Value]) -> tuple[int, int] | None:
@@ -97,3 +110,10 @@ def _parameters(header: Header) -> int | None:
     if header.tensors and _split(header.metadata) is None:
         return sum(tensor.elements for tensor in header.tensors)
     return count_of(header.metadata.get("general.parameter_count"), limit=1 << 62) or None
+
+
+def _active(header: Header, keys: Keys, layers: int | None) -> int | None:
+    if not header.tensors or _split(header.metadata) is not None:
+        return None
+    loaded = layers - (keys.count("nextn_predict_layers") or 0) if layers else None
+    return active_parameters(header.tensors, keys.count("expert_count"), keys.count("expert_used_count"), loaded)
