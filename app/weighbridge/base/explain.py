@@ -448,6 +448,22 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("There is nothing at {path}."),
         mark("The port has /v1/models, /v1/chat/completions and /health."),
     ),
+    "safetensors.count": (
+        mark("The header is damaged: it claims {count} tensors."),
+        mark("Download the file again."),
+    ),
+    "safetensors.none": (
+        mark("{name} is not a safetensors file."),
+        mark("Download it again, or remove it."),
+    ),
+    "safetensors.overlap": (
+        mark("The header is damaged: the tensor {tensor} lies upon another one."),
+        mark("Download the file again."),
+    ),
+    "safetensors.tensor": (
+        mark("The header is damaged: what it says of the tensor {tensor} cannot be."),
+        mark("Download the file again."),
+    ),
     "setting.changed_by_engine": (
         mark("The engine uses another value than was asked for."),
         "",

@@ -23,7 +23,7 @@ def is_expert(name: str) -> bool:
 def active_parameters(
     tensors: Sequence[Tensor], experts: int | None, experts_used: int | None, layers: int | None
 ) -> int | None:
-    """Elements that a token touches: all but the embedding (unless it is the output, too), and of the experts those used.
+    """Elements that a token touches: all but the embedding (unless it is the output), and of the experts those used.
 
     `layers` are those that are loaded: what follows them only predicts further tokens. None where the file has experts
     and does not say how many of them are used.

@@ -8,6 +8,7 @@ from math import prod
 
 from weighbridge.base.errors import BadFile
 from weighbridge.formats.cursor import HEADER_LIMIT_BYTES, Cursor, LimitReached
+from weighbridge.formats.dtypes import BY_NUMBER
 from weighbridge.formats.ggml_types import TYPES, tensor_bytes, whole_blocks
 
 MAX_TENSORS = 200_000
@@ -18,7 +19,10 @@ MAX_ELEMENTS = 1 << 62
 
 @dataclass(frozen=True)
 class Tensor:
-    """One tensor. `offset` counts from the start of the weights; `size_bytes` is None for a type that is not known."""
+    """One tensor. `offset` counts from the start of the weights; `size_bytes` is None for a type that is not known.
+
+    `type_id` is ggml's number, or one below zero for a type of a safetensors file (`dtypes`).
+    """
 
     name: str
     type_id: int
@@ -28,9 +32,9 @@ class Tensor:
 
     @property
     def type_name(self) -> str | None:
-        """ "Q4_K", or None for a type that is not known."""
+        """ "Q4_K", "BF16", or None for a type that is not known."""
         kind = TYPES.get(self.type_id)
-        return kind.name if kind else None
+        return kind.name if kind else BY_NUMBER.get(self.type_id)
 
     @property
     def elements(self) -> int:

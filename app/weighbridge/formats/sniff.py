@@ -1,4 +1,4 @@
-"""What a file that should be GGUF really is, by its first bytes, so that the true cause can be told."""
+"""What a file that should hold a model really is, by its first bytes, so that the true cause can be told."""
 
 from __future__ import annotations
 
@@ -14,15 +14,20 @@ def require_gguf(start: bytes) -> None:
     """Raise BadFile with the true cause where `start`, the first bytes of a file, is not the start of a GGUF file."""
     if start.startswith(MAGIC):
         return
+    require_weights(start)
+    if start.startswith(_OLD_GGML):
+        raise BadFile("file.old_ggml")
+    raise BadFile("file.not_gguf", starts_with=start[:8].hex(" "))
+
+
+def require_weights(start: bytes) -> None:
+    """Raise BadFile where `start` is that of what stands in for a model of any format: nothing, a pointer, a page."""
     if not start:
         raise BadFile("file.empty")
     if start.startswith(b"version https://git-lfs"):
         raise BadFile("file.lfs_pointer")
     if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
         raise BadFile("file.web_page")
-    if start.startswith(_OLD_GGML):
-        raise BadFile("file.old_ggml")
-    raise BadFile("file.not_gguf", starts_with=start[:8].hex(" "))
 
 
 def require_version(version: int) -> None:
