@@ -44,7 +44,12 @@ class Capability(StrEnum):
 class Load:
     """What to load and how. None means: the engine's own choice.
 
-    `alias` is the name under which the engine answers; `extra` holds what only one engine understands.
+    `alias` is the name under which the engine answers; `extra` holds what only one engine understands. `context` is
+    the sum over all `slots`, in tokens, which they share where the cache is `unified`. `batch` and `micro_batch` are
+    the tokens of a prompt handed over and computed at a time (without `micro_batch` the same). `gpu_layers` counts the
+    output as one layer; `cpu_experts` is the number of first layers whose experts stay in host memory; `split` gives
+    each GPU's share of the layers. `key_type` and `value_type` are those of the KV cache ("f16", "q8_0").
+    `whole_window` keeps all tokens where a layer needs only its window; `mapped` maps the file instead of reading it.
     """
 
     model: str
@@ -53,7 +58,16 @@ class Load:
     threads: int | None = None
     slots: int = 1
     batch: int | None = None
+    micro_batch: int | None = None
+    unified: bool | None = None
+    key_type: str | None = None
+    value_type: str | None = None
+    flash_attention: bool | None = None
+    whole_window: bool | None = None
     gpu_layers: int | None = None
+    cpu_experts: int | None = None
+    split: tuple[float, ...] | None = None
+    mapped: bool | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
@@ -63,7 +77,28 @@ class Load:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Load:
         """The other end of `as_json`."""
-        return cls(**values)
+        split = values.get("split")
+        return cls(**{**values, "split": None if split is None else tuple(split)})
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table in which an engine tells what a load would take, in bytes.
+
+    `device` is an id as in `devices()`, or the name of a kind of host memory where `host` is True. `context_bytes` are
+    the KV cache and the state of recurrent layers.
+    """
+
+    device: str
+    host: bool
+    model_bytes: int
+    context_bytes: int
+    compute_bytes: int
+
+    @property
+    def total_bytes(self) -> int:
+        """All three."""
+        return self.model_bytes + self.context_bytes + self.compute_bytes
 
 
 @dataclass(frozen=True)
@@ -148,6 +183,12 @@ def no_report(line: str) -> Mapping[str, int | float | str | bool]:
     return {}
 
 
+def no_row(line: str) -> Row | None:
+    """The `row` of an engine that has no table."""
+    del line
+    return None
+
+
 def no_diagnosis(log: Sequence[str], exit_code: int | None) -> Cause | None:
     """The `diagnose` of an engine whose log tells nothing."""
     del log, exit_code
@@ -163,6 +204,10 @@ class Engine:
     "weights_bytes", "kv_bytes", "state_bytes", "compute_bytes", "output_bytes" (each line's figure is added to the
     sum), and "stage" (one of STAGES). `diagnose(log, exit_code)`: the cause of an end, by the engine's own words; a
     negative exit code is the signal that ended it. `knows_keys`: False for an engine that answers anyone on loopback.
+
+    `size(load)`, called in a child: prints the table of what `load` would take, without reading weights; the child is
+    ended at the table's last row, whatever it does next. `row(line)`: one row of that table, whose rows follow each
+    other without a line between.
     """
 
     id: str
@@ -179,6 +224,8 @@ class Engine:
     attach: Callable[[str], str] | None = None
     report: Callable[[str], Mapping[str, int | float | str | bool]] = no_report
     diagnose: Callable[[Sequence[str], int | None], Cause | None] = no_diagnosis
+    size: Callable[[Load], None] | None = None
+    row: Callable[[str], Row | None] = no_row
     environment: Mapping[str, str] = field(default_factory=dict)
     knows_keys: bool = True
 

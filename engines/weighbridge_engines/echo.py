@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from weighbridge_engines import llama_server
+from weighbridge_engines import llama_log
 from weighbridge_engines.api import (
     Capability,
     Cause,
@@ -148,6 +148,11 @@ def open_session(load: Load) -> EchoSession:
     return EchoSession(script, context)
 
 
+def size(load: Load) -> None:
+    """Load a script, in whose log a table may stand."""
+    open_session(load)
+
+
 def report(line: str) -> Mapping[str, int]:
     """Effective values out of echo's own line."""
     found = re.fullmatch(r"echo: context = (\d+), slots = (\d+)", line)
@@ -158,7 +163,7 @@ def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
     """A bad script; else what llama.cpp's words would mean, for a script may print them."""
     if any("unknown keys" in line or "JSONDecodeError" in line for line in log):
         return Cause("engine.bad_model_file")
-    return llama_server.diagnose(log, exit_code)
+    return llama_log.diagnose(log, exit_code)
 
 
 def _frozen(value: object) -> object:
@@ -192,4 +197,6 @@ ENGINE = Engine(
     open=open_session,
     report=report,
     diagnose=diagnose,
+    size=size,
+    row=llama_log.row,
 )

@@ -6,13 +6,15 @@ page, no other origin, nothing fetched.
 
 from __future__ import annotations
 
-import re
+import secrets
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from enum import Enum
 from importlib import metadata, util
 from typing import Any
 
 from weighbridge_engines.api import Capability, Cause, Device, Engine, Load
+from weighbridge_engines.llama_log import diagnose, report, row
 
 LOG_LEVEL = 4
 """The least that prints buffer sizes and effective values; about 190 lines a load."""
@@ -23,6 +25,11 @@ CACHE_RAM_MIB = 512
 
 The engine's own default, 8192, is more than a laptop has to spare.
 """
+
+MOST_GPUS = 128
+"""The wheel wants a share for each of so many."""
+
+_EXPERTS = r"blk\.{layer}\.ffn_(up|down|gate|gate_up)_(ch|)exps=CPU"
 
 
 def missing() -> Cause | None:
@@ -61,16 +68,16 @@ def _device(found: Mapping[str, Any]) -> Device:
 def values(load: Load, port: int, key: str) -> dict[str, Any]:
     """The server's parameters for `load`, by their names in `CommonParams` ("a.b" is attribute b of attribute a).
 
-    Pure.
+    A value of an enumeration stands as its name. Pure.
     """
     batch = load.batch or DEFAULT_BATCH
-    chosen: dict[str, Any] = {
+    return {
         "model.path": load.model,
         "n_ctx": load.context or 0,
         "n_parallel": load.slots,
-        "kv_unified": load.slots > 1,
+        "kv_unified": load.slots > 1 if load.unified is None else load.unified,
         "n_batch": batch,
-        "n_ubatch": batch,
+        "n_ubatch": load.micro_batch or batch,
         "n_gpu_layers": -1 if load.gpu_layers is None else load.gpu_layers,
         "fit_params": False,
         "cache_ram_mib": CACHE_RAM_MIB,
@@ -82,23 +89,44 @@ def values(load: Load, port: int, key: str) -> dict[str, Any]:
         "cors_origins": "http://127.0.0.1",
         "cors_credentials": False,
         "verbosity": LOG_LEVEL,
+        **_chosen(load),
     }
-    if load.alias:
-        chosen["model_alias"] = {load.alias}
-    if load.threads is not None:
-        chosen["cpuparams.n_threads"] = load.threads
-        chosen["cpuparams_batch.n_threads"] = load.threads
-    return chosen
 
 
-def parameters(load: Load, port: int, key: str) -> Any:
-    """`values` as the wheel's own record."""
+def _chosen(load: Load) -> dict[str, Any]:
+    """The parameters that are left to the engine unless `load` names them."""
+    split, experts = load.split or (), range(load.cpu_experts or 0)
+    chosen = {
+        "model_alias": {load.alias} if load.alias else None,
+        "cpuparams.n_threads": load.threads,
+        "cpuparams_batch.n_threads": load.threads,
+        "cache_type_k": load.key_type and f"GGML_TYPE_{load.key_type.upper()}",
+        "cache_type_v": load.value_type and f"GGML_TYPE_{load.value_type.upper()}",
+        "flash_attn_type": _named(
+            load.flash_attention, "LLAMA_FLASH_ATTN_TYPE_ENABLED", "LLAMA_FLASH_ATTN_TYPE_DISABLED"
+        ),
+        "swa_full": load.whole_window,
+        "load_mode": _named(load.mapped, "LLAMA_LOAD_MODE_MMAP", "LLAMA_LOAD_MODE_NONE"),
+        "tensor_split": [*split, *[0.0] * (MOST_GPUS - len(split))] if split else None,
+        "tensor_buft_overrides": ",".join(_EXPERTS.format(layer=layer) for layer in experts) or None,
+    }
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+def _named(choice: bool | None, yes: str, no: str) -> str | None:
+    return None if choice is None else yes if choice else no
+
+
+def parameters(load: Load, port: int, key: str, **changed: Any) -> Any:
+    """`values`, and what is `changed` of them, as the wheel's own record."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
-    for name, value in values(load, port, key).items():
-        owner, _, attribute = name.rpartition(".")
-        setattr(getattr(params, owner) if owner else params, attribute, value)
+    for name, value in {**values(load, port, key), **changed}.items():
+        path, _, attribute = name.rpartition(".")
+        owner = getattr(params, path) if path else params
+        default = getattr(owner, attribute)
+        setattr(owner, attribute, type(default)[value] if isinstance(default, Enum) else value)
     return params
 
 
@@ -111,74 +139,15 @@ def serve(load: Load, port: int, key: str) -> None:
     del server
 
 
-_NUMBERS = (
-    (re.compile(r"llama_context: n_ctx +=\s+(\d+)"), "context"),
-    (re.compile(r"llama_context: n_batch +=\s+(\d+)"), "batch"),
-    (re.compile(r"llama_context: n_seq_max +=\s+(\d+)"), "slots"),
-    (re.compile(r"system_info: n_threads = (\d+)"), "threads"),
-    (re.compile(r"offloaded (\d+)/\d+ layers to GPU"), "gpu_layers"),
-)
-_BUFFERS = (
-    (re.compile(r"model buffer size =\s+([\d.]+) MiB"), "weights_bytes"),
-    (re.compile(r"KV buffer size =\s+([\d.]+) MiB"), "kv_bytes"),
-    (re.compile(r"RS buffer size =\s+([\d.]+) MiB"), "state_bytes"),
-    (re.compile(r"compute buffer size =\s+([\d.]+) MiB"), "compute_bytes"),
-    (re.compile(r"output buffer size =\s+([\d.]+) MiB"), "output_bytes"),
-)
-_STAGES = (
-    ("load_model: loading model", "reading"),
-    ("load_tensors:", "weights"),
-    ("llama_context: n_seq_max", "context"),
-    ("warming up the model", "warming"),
-)
+def size(load: Load) -> None:
+    """Print the table of what `load` would take: llama.cpp's trial without weights, the first thing its fitting does.
 
+    At this log level, nothing that stands in the model file is printed before the table.
+    """
+    import xllamacpp
 
-def report(line: str) -> Mapping[str, int | float | str | bool]:
-    """Effective values, buffer sizes (bytes) and the stage of the load, out of one line of the log."""
-    found: dict[str, int | float | str | bool] = {}
-    for pattern, name in _NUMBERS:
-        if match := pattern.search(line):
-            found[name] = int(match[1])
-    for pattern, name in _BUFFERS:
-        if match := pattern.search(line):
-            found[name] = int(float(match[1]) * (1 << 20))
-    for words, stage in _STAGES:
-        if words in line:
-            found["stage"] = stage
-    if "Flash Attention enabled" in line:
-        found["flash_attention"] = True
-    elif "Flash Attention not supported" in line:
-        found["flash_attention"] = False
-    return found
-
-
-_CAUSES = (
-    (re.compile(r"(?P<library>lib[\w.+-]+): cannot open shared object file"), "engine.missing_library"),
-    (re.compile(r"unknown model architecture: '(?P<architecture>[^']*)'"), "engine.unknown_architecture"),
-    (re.compile(r"data is not within the file bounds|corrupted or incomplete"), "engine.bad_model_file"),
-    (re.compile(r"invalid magic|bad magic|failed to read magic|invalid GGUF"), "engine.bad_model_file"),
-    (re.compile(r"failed to open GGUF file|No such file or directory"), "engine.no_model_file"),
-    (
-        re.compile(
-            r"unable to allocate|failed to allocate|allocation failed|out of (?:device )?memory|not enough memory"
-            r"|cudaMalloc failed|bad_alloc"
-        ),
-        "engine.out_of_memory",
-    ),
-    (re.compile(r"couldn't bind|bind failed|Address already in use"), "engine.port_taken"),
-    (re.compile(r"UnicodeEncodeError: .*surrogates not allowed"), "engine.file_name"),
-    (re.compile(r"No module named 'xllamacpp'"), "engine.not_installed"),
-)
-
-
-def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
-    """The cause in the engine's own words, the first that the log tells; None where it tells none."""
-    del exit_code
-    for pattern, code in _CAUSES:
-        for line in log:
-            if match := pattern.search(line):
-                return Cause(code, {**match.groupdict(), "line": line.strip()[:300]})
-    return None
+    trial = {"no_alloc": True, "warmup": False, "fit_params": True, "cpuparams.n_threads": 1}
+    xllamacpp.Server(parameters(load, 0, secrets.token_urlsafe(), **trial))
 
 
 ENGINE = Engine(
@@ -204,5 +173,7 @@ ENGINE = Engine(
     serve=serve,
     report=report,
     diagnose=diagnose,
+    size=size,
+    row=row,
     environment={"GGML_NO_BACKTRACE": "1"},
 )

@@ -1,6 +1,8 @@
 """The process that hosts one library engine: `python -m weighbridge_engines.worker ENGINE --port N --load JSON`.
 
-With `--devices` in place of the rest it prints what the engine can compute on, as one line of JSON, and ends.
+With `--devices` in place of the rest it prints what the engine can compute on, as one line of JSON, and ends. With
+`--size BYTES` in place of the port it prints what the load would take, and may itself take so much memory for that
+(Linux; other systems do not hold a process to such a limit).
 
 The key comes by environment. An engine with `serve` brings its own server; one with `open` is hosted behind `hosting`.
 Nothing of SIGTERM is caught: the default action ends a process even while a library is deep in its own code.
@@ -35,6 +37,8 @@ def main(argv: list[str]) -> int:
     load = Load.from_json(json.loads(arguments.load))
     key = os.environ.pop(KEY_VARIABLE, "")
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    if arguments.size is not None:
+        return _size(engine, load, arguments.size)
     if engine.serve is not None:
         engine.serve(load, arguments.port, key)
     elif engine.open is not None:
@@ -49,11 +53,12 @@ def _arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="weighbridge-worker")
     parser.add_argument("engine")
     parser.add_argument("--devices", action="store_true")
+    parser.add_argument("--size", type=int)
     parser.add_argument("--port", type=int)
     parser.add_argument("--load")
     arguments = parser.parse_args(argv)
-    if not arguments.devices and (arguments.port is None or arguments.load is None):
-        parser.error("--port and --load are needed, or --devices")
+    if not arguments.devices and (arguments.load is None or (arguments.port is None) == (arguments.size is None)):
+        parser.error("--load and either --port or --size are needed, or --devices")
     return arguments
 
 
@@ -61,6 +66,20 @@ def _print_devices(engine: Engine) -> int:
     """An exception of the library ends the process: its last line on stderr is the reason."""
     devices = [asdict(device) for device in engine.devices()]
     sys.stdout.write(json.dumps({"devices": devices}) + "\n")
+    return 0
+
+
+def _size(engine: Engine, load: Load, most_bytes: int) -> int:
+    """The limit is one of data, not of addresses: drivers of graphics cards reserve those by the hundred gigabytes."""
+    if engine.size is None:
+        sys.stderr.write(f"worker: {engine.id} has no table\n")
+        return 2
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    engine.size(load)
     return 0
 
 

@@ -1,5 +1,6 @@
 """What holds for every engine."""
 
+import json
 import subprocess
 import sys
 
@@ -24,6 +25,7 @@ def test_an_engine_is_complete(engine):
     assert missing is None or isinstance(missing, Cause)
     assert engine.report("no line of any engine") == {}
     assert engine.diagnose(["no line of any engine"], 0) is None
+    assert engine.row("no line of any engine") is None
 
 
 def test_reading_what_engines_there_are_imports_nothing_heavy():
@@ -36,5 +38,5 @@ def test_reading_what_engines_there_are_imports_nothing_heavy():
 
 
 def test_a_load_survives_the_way_to_the_worker():
-    load = Load(model="/m/ü.gguf", alias="a", context=5, extra={"x": [1, 2]})
-    assert Load.from_json(load.as_json()) == load
+    load = Load(model="/m/ü.gguf", alias="a", context=5, split=(3.0, 1.0), extra={"x": [1, 2]})
+    assert Load.from_json(json.loads(json.dumps(load.as_json()))) == load

@@ -1,7 +1,7 @@
 import pytest
 
 from weighbridge_engines.api import Load
-from weighbridge_engines.llama_server import devices, diagnose, parameters, report, values, version
+from weighbridge_engines.llama_server import devices, parameters, values, version
 
 
 def test_values_are_set_and_not_left_to_the_wheel():
@@ -30,53 +30,39 @@ def test_the_wheel_knows_every_value():
     assert set(params.model_alias) == {"m"}
 
 
+def test_the_wheel_knows_what_a_load_may_choose():
+    load = Load(
+        "/m.gguf",
+        batch=512,
+        micro_batch=128,
+        slots=2,
+        unified=False,
+        key_type="q8_0",
+        value_type="q4_1",
+        flash_attention=True,
+        whole_window=True,
+        gpu_layers=7,
+        cpu_experts=2,
+        split=(3.0, 1.0),
+        mapped=False,
+    )
+    params = parameters(load, 2500, "secret", no_alloc=True)
+    assert (params.n_batch, params.n_ubatch, params.kv_unified, params.n_gpu_layers) == (512, 128, False, 7)
+    assert (params.cache_type_k.name, params.cache_type_v.name) == ("GGML_TYPE_Q8_0", "GGML_TYPE_Q4_1")
+    assert params.flash_attn_type.name == "LLAMA_FLASH_ATTN_TYPE_ENABLED"
+    assert params.load_mode.name == "LLAMA_LOAD_MODE_NONE"
+    assert (params.swa_full, params.no_alloc) == (True, True)
+    assert params.tensor_split[:3] == [3.0, 1.0, 0.0]
+    experts = r"blk\.{}\.ffn_(up|down|gate|gate_up)_(ch|)exps=CPU"
+    assert params.tensor_buft_overrides == ",".join(experts.format(layer) for layer in (0, 1))
+
+
+def test_a_cache_type_that_the_wheel_does_not_know_is_an_error():
+    with pytest.raises(KeyError):
+        parameters(Load("/m.gguf", key_type="q9_9"), 1, "k")
+
+
 def test_the_build_tells_its_devices_and_version():
     kinds = {device.kind for device in devices()}
     assert "cpu" in kinds
     assert version()
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("I load_tensors: offloaded 29/37 layers to GPU", {"gpu_layers": 29, "stage": "weights"}),
-        ("I llama_memory_recurrent:  CUDA0 RS buffer size =   149.62 MiB", {"state_bytes": int(149.62 * (1 << 20))}),
-        ("Flash Attention not supported, set to disabled", {"flash_attention": False}),
-        ("I slot print_timing: id 0 | n_ctx = 5", {}),
-    ],
-)
-def test_report(line, told):
-    assert report(line) == told
-
-
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        ("error loading model: unknown model architecture: 'brandnew9'", "engine.unknown_architecture"),
-        ("tensor 'x' data is not within the file bounds, model is corrupted or incomplete", "engine.bad_model_file"),
-        ("gguf_init_from_file_impl: invalid magic characters: '<!do', expected 'GGUF'", "engine.bad_model_file"),
-        ("gguf_init_from_file: failed to open GGUF file 'm.gguf' (No such file or directory)", "engine.no_model_file"),
-        (
-            "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 999.00 MiB: cudaMalloc failed",
-            "engine.out_of_memory",
-        ),
-        ("terminate called after throwing an instance of 'std::bad_alloc'", "engine.out_of_memory"),
-        (
-            "ImportError: libgomp.so.1: cannot open shared object file: No such file or directory",
-            "engine.missing_library",
-        ),
-        ("UnicodeEncodeError: 'utf-8' codec can't encode '\\udcff': surrogates not allowed", "engine.file_name"),
-        ("srv start: couldn't bind HTTP server socket, hostname: 127.0.0.1, port: 1", "engine.port_taken"),
-    ],
-)
-def test_diagnosis_by_the_engines_own_words(line, code):
-    cause = diagnose(["first", line, "exiting due to model loading error"], 1)
-    assert cause is not None
-    assert cause.code == code
-    assert cause.values["line"] == line
-
-
-def test_the_unknown_architecture_is_named():
-    cause = diagnose(["unknown model architecture: 'brandnew9'"], 1)
-    assert cause is not None
-    assert cause.values["architecture"] == "brandnew9"

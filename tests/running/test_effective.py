@@ -52,6 +52,32 @@ def test_another_context_than_rounding_gives_is_the_engines_own_change():
     assert rows[0] == Setting("context", 9000, 4096, "setting.changed_by_engine")
 
 
+def test_what_is_left_to_the_engine_as_a_rule_is_shown_where_it_was_asked_for():
+    now = Told()
+    for line in (
+        "0.00.230.644 I llama_context: n_ubatch              = 128",
+        "0.00.230.646 I llama_context: kv_unified            = false",
+        "0.00.146.783 I load_tensors: loading model tensors, this can take a while... (load_mode = none)",
+        "0.00.249.906 I llama_kv_cache: size =   34.45 MiB (  2048 cells,  30 layers,  1/1 seqs), "
+        "K (q8_0):   11.95 MiB, V (f16):   22.50 MiB",
+        "0.00.197.292 W srv    load_model: swa_full is not supported by this model, it will be disabled",
+        "0.00.175.615 I llama_context: flash_attn            = disabled",
+    ):
+        now = now.with_line(report(line))
+    load = Load(
+        "m", micro_batch=128, key_type="q8_0", value_type="q8_0", whole_window=True, mapped=False, cpu_experts=3
+    )
+    assert settings(load, now)[1:] == (
+        Setting("flash_attention", None, False),
+        Setting("micro_batch", 128, 128),
+        Setting("key_type", "q8_0", "q8_0"),
+        Setting("value_type", "q8_0", "f16", "setting.changed_by_engine"),
+        Setting("whole_window", True, False, "setting.changed_by_engine"),
+        Setting("cpu_experts", 3, None),
+        Setting("mapped", False, False),
+    )
+
+
 def test_what_is_not_told_is_unknown_and_does_not_differ():
     rows = settings(Load(model="m", context=4096), Told())
     assert rows[0] == Setting("context", 4096, None)

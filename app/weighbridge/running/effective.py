@@ -9,6 +9,18 @@ from weighbridge.running.state import Setting
 from weighbridge_engines.api import Load
 
 SHOWN = ("context", "threads", "gpu_layers", "slots", "batch", "flash_attention")
+SHOWN_IF_ASKED = (
+    "micro_batch",
+    "unified",
+    "key_type",
+    "value_type",
+    "whole_window",
+    "cpu_experts",
+    "split",
+    "mapped",
+)
+"""Settings that are left to the engine as a rule."""
+
 _PADDED_TO = 256
 
 
@@ -37,8 +49,12 @@ class Told:
 
 def settings(load: Load, told: Told) -> tuple[Setting, ...]:
     """Requested and effective, side by side, for what was asked for or told."""
-    rows = (_setting(name, getattr(load, name, load.extra.get(name)), told.values.get(name)) for name in SHOWN)
-    return tuple(row for row in rows if row.requested is not None or row.effective is not None)
+    rows = [_setting(name, getattr(load, name), told.values.get(name)) for name in (*SHOWN, *SHOWN_IF_ASKED)]
+    return tuple(
+        row
+        for row in rows
+        if row.requested is not None or (row.effective is not None and row.name not in SHOWN_IF_ASKED)
+    )
 
 
 def _setting(name: str, requested: object, effective: object) -> Setting:

@@ -1,0 +1,107 @@
+"""What llama.cpp's log tells: effective values, buffers, its table of memory, and why it ended. Pure.
+
+The same for every build and every program that hosts the library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from weighbridge_engines.api import Cause, Row
+
+_MIB = 1 << 20
+
+
+def _bytes(mebibytes: str) -> int:
+    return int(float(mebibytes) * _MIB)
+
+
+_VALUES: Sequence[tuple[re.Pattern[str], str, Callable[[str], int | str]]] = (
+    (re.compile(r"llama_context: n_ctx +=\s+(\d+)"), "context", int),
+    (re.compile(r"llama_context: n_batch +=\s+(\d+)"), "batch", int),
+    (re.compile(r"llama_context: n_ubatch +=\s+(\d+)"), "micro_batch", int),
+    (re.compile(r"llama_context: n_seq_max +=\s+(\d+)"), "slots", int),
+    (re.compile(r"system_info: n_threads = (\d+)"), "threads", int),
+    (re.compile(r"offloaded (\d+)/\d+ layers to GPU"), "gpu_layers", int),
+    (re.compile(r"llama_kv_cache: size = .* K \((\w+)\):"), "key_type", str),
+    (re.compile(r"llama_kv_cache: size = .* V \((\w+)\):"), "value_type", str),
+    (re.compile(r"model buffer size =\s+([\d.]+) MiB"), "weights_bytes", _bytes),
+    (re.compile(r"KV buffer size =\s+([\d.]+) MiB"), "kv_bytes", _bytes),
+    (re.compile(r"RS buffer size =\s+([\d.]+) MiB"), "state_bytes", _bytes),
+    (re.compile(r"compute buffer size =\s+([\d.]+) MiB"), "compute_bytes", _bytes),
+    (re.compile(r"output buffer size =\s+([\d.]+) MiB"), "output_bytes", _bytes),
+)
+_WORDS: Sequence[tuple[str, str, bool | str]] = (
+    ("llama_context: kv_unified            = true", "unified", True),
+    ("llama_context: kv_unified            = false", "unified", False),
+    ("llama_context: flash_attn            = enabled", "flash_attention", True),
+    ("llama_context: flash_attn            = disabled", "flash_attention", False),
+    ("Flash Attention enabled", "flash_attention", True),
+    ("Flash Attention not supported", "flash_attention", False),
+    ("using full-size SWA cache", "whole_window", True),
+    ("swa_full is not supported by this model", "whole_window", False),
+    ("(load_mode = mmap", "mapped", True),
+    ("(load_mode = none)", "mapped", False),
+    ("load_model: loading model", "stage", "reading"),
+    ("load_tensors:", "stage", "weights"),
+    ("llama_context: n_seq_max", "stage", "context"),
+    ("warming up the model", "stage", "warming"),
+)
+
+
+def report(line: str) -> Mapping[str, int | float | str | bool]:
+    """Effective values, buffer sizes (bytes) and the stage of the load, out of one line of the log."""
+    found: dict[str, int | float | str | bool] = {}
+    for pattern, name, read in _VALUES:
+        if match := pattern.search(line):
+            found[name] = read(match[1])
+    for words, name, told in _WORDS:
+        if words in line:
+            found[name] = told
+    return found
+
+
+_ROW = re.compile(
+    r"(\S+ I )?common_memory_breakdown_print: \|\s+- (?P<name>\S+)(?P<card> \(.*\))?\s*\|"
+    r"(\s*\d+ =\s*\d+ \+ \()?\s*\d{1,9} =\s*"
+    r"(?P<model>\d{1,9}) \+\s*(?P<context>\d{1,9}) \+\s*(?P<compute>\d{1,9})[ )|]"
+)
+
+
+def row(line: str) -> Row | None:
+    """One row of the table of memory, whose figures are whole MiB, rounded down."""
+    match = _ROW.match(line)
+    if match is None:
+        return None
+    model, context, compute = (int(match[name]) * _MIB for name in ("model", "context", "compute"))
+    return Row(match["name"], match["card"] is None, model, context, compute)
+
+
+_CAUSES = (
+    (re.compile(r"(?P<library>lib[\w.+-]+): cannot open shared object file"), "engine.missing_library"),
+    (re.compile(r"unknown model architecture: '(?P<architecture>[^']*)'"), "engine.unknown_architecture"),
+    (re.compile(r"data is not within the file bounds|corrupted or incomplete"), "engine.bad_model_file"),
+    (re.compile(r"invalid magic|bad magic|failed to read magic|invalid GGUF"), "engine.bad_model_file"),
+    (re.compile(r"failed to open GGUF file|No such file or directory"), "engine.no_model_file"),
+    (
+        re.compile(
+            r"unable to allocate|failed to allocate|allocation failed|out of (?:device )?memory|not enough memory"
+            r"|cudaMalloc failed|bad_alloc"
+        ),
+        "engine.out_of_memory",
+    ),
+    (re.compile(r"couldn't bind|bind failed|Address already in use"), "engine.port_taken"),
+    (re.compile(r"UnicodeEncodeError: .*surrogates not allowed"), "engine.file_name"),
+    (re.compile(r"No module named 'xllamacpp'"), "engine.not_installed"),
+)
+
+
+def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
+    """The cause in the engine's own words, the first that the log tells; None where it tells none."""
+    del exit_code
+    for pattern, code in _CAUSES:
+        for line in log:
+            if match := pattern.search(line):
+                return Cause(code, {**match.groupdict(), "line": line.strip()[:300]})
+    return None

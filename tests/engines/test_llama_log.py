@@ -1,0 +1,95 @@
+from pathlib import Path
+
+import pytest
+
+from weighbridge_engines.api import Row
+from weighbridge_engines.llama_log import diagnose, report, row
+
+TABLES = Path(__file__).parents[1] / "data" / "llama_tables"
+MIB = 1 << 20
+
+
+def rows(name):
+    lines = (TABLES / name).read_text().splitlines()
+    return [found for line in lines if (found := row(line)) is not None]
+
+
+def test_the_table_of_a_processor_alone():
+    assert rows("cpu.log") == [
+        Row("Host", True, 5389 * MIB, 224 * MIB, 73 * MIB),
+        Row("CPU_REPACK", True, 6100 * MIB, 0, 0),
+    ]
+
+
+def test_the_table_of_two_cards_with_experts_on_the_processor():
+    assert rows("two_gpus.log") == [
+        Row("RPC0", False, 4624 * MIB, 592 * MIB, 92 * MIB),
+        Row("RPC1", False, 3853 * MIB, 176 * MIB, 84 * MIB),
+        Row("Host", True, 7942 * MIB, 0, 84 * MIB),
+    ]
+
+
+def test_a_row_adds_up():
+    assert rows("two_gpus.log")[0].total_bytes == 5308 * MIB
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "0.1 I common_memory_breakdown_print: | memory breakdown [MiB] | total   free    self   model   context |",
+        "0.1 I common_memory_breakdown_print: |   - Host |  118 =    92 +      11                |",
+        "0.1 I common_memory_breakdown_print: |   - Host |  118 =    92 +      11 +      -15                |",
+        "0.1 I common_memory_breakdown_print: |   - Host |  1 =    99999999999999999999 +      11 +      15        |",
+        "0.1 I llama_model_loader: - kv 1: name str = common_memory_breakdown_print: |   - Host |  1 = 1 + 1 + 1  |",
+        "0.1 I common_memory_breakdown_print: |   - Host |  118 =    nan +      11 +      15                |",
+    ],
+)
+def test_what_is_no_row(line):
+    assert row(line) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("I load_tensors: offloaded 29/37 layers to GPU", {"gpu_layers": 29, "stage": "weights"}),
+        ("I llama_memory_recurrent:  CUDA0 RS buffer size =   149.62 MiB", {"state_bytes": int(149.62 * (1 << 20))}),
+        ("Flash Attention not supported, set to disabled", {"flash_attention": False}),
+        ("I slot print_timing: id 0 | n_ctx = 5", {}),
+    ],
+)
+def test_report(line, told):
+    assert report(line) == told
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("error loading model: unknown model architecture: 'brandnew9'", "engine.unknown_architecture"),
+        ("tensor 'x' data is not within the file bounds, model is corrupted or incomplete", "engine.bad_model_file"),
+        ("gguf_init_from_file_impl: invalid magic characters: '<!do', expected 'GGUF'", "engine.bad_model_file"),
+        ("gguf_init_from_file: failed to open GGUF file 'm.gguf' (No such file or directory)", "engine.no_model_file"),
+        (
+            "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 999.00 MiB: cudaMalloc failed",
+            "engine.out_of_memory",
+        ),
+        ("terminate called after throwing an instance of 'std::bad_alloc'", "engine.out_of_memory"),
+        (
+            "ImportError: libgomp.so.1: cannot open shared object file: No such file or directory",
+            "engine.missing_library",
+        ),
+        ("UnicodeEncodeError: 'utf-8' codec can't encode '\\udcff': surrogates not allowed", "engine.file_name"),
+        ("srv start: couldn't bind HTTP server socket, hostname: 127.0.0.1, port: 1", "engine.port_taken"),
+    ],
+)
+def test_diagnosis_by_the_engines_own_words(line, code):
+    cause = diagnose(["first", line, "exiting due to model loading error"], 1)
+    assert cause is not None
+    assert cause.code == code
+    assert cause.values["line"] == line
+
+
+def test_the_unknown_architecture_is_named():
+    cause = diagnose(["unknown model architecture: 'brandnew9'"], 1)
+    assert cause is not None
+    assert cause.values["architecture"] == "brandnew9"
