@@ -25,7 +25,7 @@ import xllamacpp as engine
 asked = json.loads(sys.argv[1])
 params = engine.CommonParams()
 params.model.path, params.n_ctx, params.n_ubatch, params.n_batch = asked["path"], asked["context"], asked["micro"], 2048
-params.n_parallel, params.kv_unified = asked["slots"], asked["unified"]
+params.n_parallel, params.kv_unified, params.swa_full = asked["slots"], asked["unified"], asked["whole"]
 params.cache_type_k = params.cache_type_v = getattr(engine.ggml_type, "GGML_TYPE_" + asked["kv_type"].upper())
 kind = engine.llama_flash_attn_type
 params.flash_attn_type = kind.LLAMA_FLASH_ATTN_TYPE_AUTO if asked["flash"] else kind.LLAMA_FLASH_ATTN_TYPE_DISABLED
@@ -35,7 +35,7 @@ engine.Server(params)
 """
 _SIZE = re.compile(r"(output|KV|RS|compute) buffer size =\s*([\d.]+) MiB")
 _CACHE = re.compile(r"llama_kv_cache\w*: size =\s*([\d.]+) MiB")
-_STATE = re.compile(r"llama_memory_recurrent: size =\s*([\d.]+) MiB")
+_STATE = re.compile(r"(?:llama_memory_recurrent: size|DSV4 \w+ state buffer size) =\s*([\d.]+) MiB")
 _TABLE = re.compile(r"\|\s+- \S.*?\|.*?(\d+)\s*=\s*(\d+)\s*\+\s*(\d+)\s*\+\s*(\d+)")
 
 
@@ -76,6 +76,7 @@ def _log(path: Path, setting: Setting) -> Iterator[str]:
     asked = {
         "path": str(path), "context": setting.context, "micro": setting.micro_batch, "slots": setting.slots,
         "unified": setting.unified, "kv_type": setting.kv_type, "flash": setting.flash,
+        "whole": setting.whole,
     }  # fmt: skip
     with subprocess.Popen(
         ["timeout", str(TIMEOUT_S), sys.executable, "-c", _CHILD, json.dumps(asked)],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from weighbridge.estimates.plan import Plan
 
-_NAME = re.compile(r"ctx(\d+)/ub(\d+)/(\w+)/seq(\d+)(/unified)?(/noflash)?")
+_NAME = re.compile(r"ctx(\d+)/ub(\d+)/(\w+)/seq(\d+)(/unified)?(/noflash)?(/whole)?")
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,12 @@ class Setting:
     slots: int = 1
     unified: bool = False
     flash: bool = True
+    whole: bool = False
 
     @property
     def name(self) -> str:
         """As in "ctx8192/ub512/f16/seq4/unified"."""
-        ends = "/unified" * self.unified + "/noflash" * (not self.flash)
+        ends = "/unified" * self.unified + "/noflash" * (not self.flash) + "/whole" * self.whole
         return f"ctx{self.context}/ub{self.micro_batch}/{self.kv_type}/seq{self.slots}{ends}"
 
     @property
@@ -39,6 +40,7 @@ class Setting:
             batch=2048,
             micro_batch=self.micro_batch,
             flash_attention=self.flash,
+            whole_window=self.whole,
         )
 
 
@@ -46,8 +48,8 @@ def setting(name: str) -> Setting:
     """The setting of that name."""
     match = _NAME.fullmatch(name)
     assert match is not None, name
-    context, micro_batch, kv_type, slots, unified, noflash = match.groups()
-    return Setting(int(context), int(micro_batch), kv_type, int(slots), bool(unified), not noflash)
+    context, micro_batch, kv_type, slots, unified, noflash, whole = match.groups()
+    return Setting(int(context), int(micro_batch), kv_type, int(slots), bool(unified), not noflash, bool(whole))
 
 
 SETTINGS = (
@@ -61,3 +63,5 @@ SETTINGS = (
     Setting(8192, flash=False),
 )
 """The first five are those of the cases that a reader can compare with."""
+WHOLE_WINDOW = Setting(32768, whole=True)
+"""For models whose layers keep only a window."""

@@ -40,8 +40,8 @@ def _gemma3n(name, layers, inner) -> Made:
     width, small = 2048, 256
     model = _gemma(name, "gemma3n", layers, width, inner, (8, 2, 256), 512, embedding_length_per_layer_input=small)
     model.tensors |= weights(
-        altup_proj=(width, width, 3), altup_unembd_proj=(width, width, 3), per_layer_token_embd=(small * layers, 262144),
-        per_layer_model_proj=(width, small * layers), per_layer_proj_norm=(small,),
+        altup_proj=(width, width, 3), altup_unembd_proj=(width, width, 3), per_layer_proj_norm=(small,),
+        per_layer_token_embd=(small * layers, 262144), per_layer_model_proj=(width, small * layers),
     )  # fmt: skip
     for number in range(layers):
         model.block(

@@ -1,12 +1,13 @@
 """The KV cache and the recurrent state of llama.cpp, in bytes, layer by layer.
 
-Source: `llama_kv_cache`, `llama_kv_cache_iswa` and `llama_memory_recurrent`. Exact where the shape is.
+Source: `llama_kv_cache` and those built of it (`_iswa`, `_dsa`, `_msa`, `_dsv4`), `llama_memory_recurrent`. Exact where
+the shape is.
 """
 
 from __future__ import annotations
 
 from weighbridge.estimates.plan import ELEMENT_BYTES, Plan, aligned
-from weighbridge.estimates.shape import Layer, Shape
+from weighbridge.estimates.shape import Index, Layer, Shape
 
 STATE_BYTES = 4
 """States are kept in 32-bit floats, whatever the type of the cache."""
@@ -19,17 +20,31 @@ def layer_cells(layer: Layer, plan: Plan) -> int:
     """
     if layer.window is None or plan.whole_window:
         return plan.slot_cells
-    conversations = plan.slots if plan.unified else 1
+    conversations = plan.slots if plan.unified and not layer.separate else 1
     return aligned(min(plan.slot_cells, layer.window * conversations + plan.batch_tokens))
+
+
+def index_cells(index: Index, plan: Plan) -> int:
+    """Rows that one of a layer's second caches holds."""
+    return plan.slot_cells if index.every == 1 else aligned(-(-plan.slot_cells // index.every))
 
 
 def layer_kv_bytes(layer: Layer, plan: Plan) -> int:
     """The layer's part of the KV cache, over all streams."""
-    if not layer.cached:
-        return 0
-    key_bytes = layer.key_width * ELEMENT_BYTES[plan.key_type]
-    value_bytes = layer.value_width * ELEMENT_BYTES[plan.value_type]
-    return int(plan.streams * layer_cells(layer, plan) * (key_bytes + value_bytes))
+    streams = plan.slots if layer.separate else plan.streams
+    one = layer_cells(layer, plan) * _layer_row_bytes(layer, plan) if layer.cached else 0.0
+    if layer.index:
+        one += index_cells(layer.index, plan) * _row_bytes(layer.index.key_width, layer.index.value_width, plan)
+    return int(streams * one)
+
+
+def _layer_row_bytes(layer: Layer, plan: Plan) -> float:
+    padded = None if plan.flash_attention else layer.padded_width
+    return _row_bytes(layer.key_width, layer.value_width if padded is None else padded, plan)
+
+
+def _row_bytes(key_width: int, value_width: int, plan: Plan) -> float:
+    return key_width * ELEMENT_BYTES[plan.key_type] + value_width * ELEMENT_BYTES[plan.value_type]
 
 
 def layer_state_bytes(layer: Layer, plan: Plan) -> int:
@@ -48,10 +63,8 @@ def state_bytes(shape: Shape, plan: Plan) -> int:
 
 
 def token_bytes(shape: Shape, plan: Plan) -> int:
-    """What one token more of a long context costs: only the layers without a window grow with it."""
+    """What one token more of a long context costs: only the layers without a window grow with it, and all indexes."""
     growing = [layer for layer in shape.layers if layer.cached and (layer.window is None or plan.whole_window)]
-    one = sum(
-        layer.key_width * ELEMENT_BYTES[plan.key_type] + layer.value_width * ELEMENT_BYTES[plan.value_type]
-        for layer in growing
-    )
-    return round(one)
+    indexes = [layer.index for layer in shape.layers if layer.index]
+    rows = sum(_layer_row_bytes(layer, plan) for layer in growing)
+    return round(rows + sum(_row_bytes(index.key_width, index.value_width, plan) / index.every for index in indexes))

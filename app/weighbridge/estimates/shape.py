@@ -21,12 +21,25 @@ class Certainty(StrEnum):
 
 
 @dataclass(frozen=True)
+class Index:
+    """A second cache beside a layer's own, always for the whole context: the keys by which an indexer chooses tokens,
+    or keys that each stand for `every` tokens. Its rows have `key_width` + `value_width` elements.
+    """
+
+    key_width: int
+    value_width: int = 0
+    every: int = 1
+
+
+@dataclass(frozen=True)
 class Layer:
     """What one layer keeps. All counts are of elements; a cache has `key_width` + `value_width` of them for a token.
 
     `window` is how many tokens its attention looks back, None for all of them. `conv` and `state` are kept once for
     each slot, in 32 bits, however long the text is. A layer without a cache of its own (it has none, or it uses another
-    layer's) has widths of 0. `heads` are those of the queries, 0 where there is no attention.
+    layer's) has widths of 0. `padded_width` stands in for `value_width` where there is no flash attention: values are
+    then as wide as the widest layer's. `heads` are those of the queries, 0 where there is no attention. `separate`:
+    each slot has a cache as long as the whole context, even where all slots were to share one.
     """
 
     heads: int = 0
@@ -35,6 +48,9 @@ class Layer:
     window: int | None = None
     conv: int = 0
     state: int = 0
+    padded_width: int | None = None
+    index: Index | None = None
+    separate: bool = False
 
     @property
     def cached(self) -> bool:

@@ -1,0 +1,71 @@
+"""The layers of a GGUF model of an architecture that is not known, from its tensors alone.
+
+What a layer projects its text to is what it may keep of it. It may keep less: hence an upper bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from weighbridge.estimates.shape import Layer
+from weighbridge.estimates.shape_states import state_widths
+from weighbridge.formats.keys import Keys
+from weighbridge.formats.model import ModelInfo
+
+Shapes = Mapping[str, Sequence[int]]
+
+_RECURRENT = ("ssm_conv1d", "ssm_out", "shortconv.conv", "time_mix_w1", "time_mix_w2")
+"""Only layers with a state have one of these."""
+
+
+def layers_of_tensors(info: ModelInfo, keys: Keys) -> list[Layer] | None:
+    """The layers as the tensors show them; None where there are none to see, or nothing that keeps anything."""
+    shapes = _by_layer(info)
+    if not shapes or not info.layers:
+        return None
+    conv, state = state_widths("", info, keys)
+    layers = [_layer(shapes.get(number, {}), info, keys, number, (conv, state)) for number in range(info.layers)]
+    return layers if any(layer.cached or layer.conv or layer.state for layer in layers) else None
+
+
+def _by_layer(info: ModelInfo) -> dict[int, dict[str, Sequence[int]]]:
+    found: dict[int, dict[str, Sequence[int]]] = {}
+    for tensor in info.tensors or ():
+        place, _, rest = tensor.name.removeprefix("blk.").partition(".")
+        if tensor.name.startswith("blk.") and place.isdecimal() and rest.endswith(".weight"):
+            found.setdefault(int(place), {})[rest.removesuffix(".weight")] = tensor.shape
+    return found
+
+
+def _layer(shapes: Shapes, info: ModelInfo, keys: Keys, number: int, kept: tuple[int, int]) -> Layer:
+    heads = (info.heads or ())[number : number + 1] or (0,)
+    key, value = _widths(shapes, keys, heads[0] * (info.key_length or 0))
+    conv, state = kept if any(name in shapes for name in _RECURRENT) else (0, 0)
+    return Layer(heads[0] if key else 0, key, value, conv=conv, state=state)
+
+
+def _widths(shapes: Shapes, keys: Keys, query: int) -> tuple[int, int]:
+    """What a row of keys and one of values can have at the most."""
+    if latent := _out(shapes, "attn_kv_a_mqa"):
+        return (latent, 0) if "attn_k_b" in shapes else _unpressed(shapes, keys)
+    if key := _out(shapes, "attn_k"):
+        return key, _out(shapes, "attn_v") or key
+    if joined := _out(shapes, "attn_qkv"):
+        return (joined - query + 1) // 2 if query < joined else joined // 3, (
+            max(0, joined - query)
+        ) // 2 or joined // 3
+    return 0, 0
+
+
+def _unpressed(shapes: Shapes, keys: Keys) -> tuple[int, int]:
+    """Compressed attention that is kept as if it were not: keys have the rotated part besides, for each head."""
+    heads = keys.count("attention.head_count") or 0
+    both = _out(shapes, "attn_kv_b")
+    value = heads * (keys.count("attention.value_length") or 0)
+    key = heads * (keys.count("attention.key_length") or 0)
+    return (key, value) if key and value else (both, both)
+
+
+def _out(shapes: Shapes, name: str) -> int:
+    shape = shapes.get(name, ())
+    return shape[1] if len(shape) >= 2 else 0
