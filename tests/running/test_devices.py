@@ -11,7 +11,9 @@ from weighbridge_engines.catalogue import catalogue
 
 GIB = 1 << 30
 CARD = Device("cuda0", "nvidia", "NVIDIA GeForce RTX 3090", Memory(MemoryKind.DEDICATED, 24 * GIB, None), driver="580")
-MACHINE = Machine("Linux", Cpu(None, None, None, None), Memory(MemoryKind.SHARED, None, None), (CARD,))
+MACHINE = Machine(
+    "Linux", Cpu(None, None, None, None, ("SSE4.2", "AVX")), Memory(MemoryKind.SHARED, None, None), (CARD,)
+)
 SEEN = api.Device("CUDA0", "NVIDIA GeForce RTX 3090", "gpu", 24 * GIB, 20 * GIB, "0000:01:00.0")
 PROCESSOR = api.Device("CPU", "A Processor", "cpu")
 
@@ -113,8 +115,8 @@ def test_engines_that_are_missing_or_cannot_tell_are_not_asked(tmp_path):
             {"reason": "libcuda.so.1: cannot open"},
         ),
         (Answer("", "", -11), "engine.devices_failed", {"reason": "-11"}),
-        (Answer("", "", -4), "engine.illegal_instruction", {"signal": "SIGILL"}),
-        (Answer("", "", 0xC000001D), "engine.illegal_instruction", {"signal": "SIGILL"}),
+        (Answer("", "", -4), "engine.illegal_instruction", {"signal": "SIGILL", "extensions": "SSE4.2 AVX"}),
+        (Answer("", "", 0xC000001D), "engine.illegal_instruction", {"signal": "SIGILL", "extensions": "SSE4.2 AVX"}),
         (Answer("nothing", "", 0), "engine.devices_failed", {"reason": "0"}),
         (OSError(2, "No such file"), "engine.devices_failed", {"reason": "No such file"}),
     ],

@@ -43,6 +43,13 @@ def family(pid):
     return [child.pid for child in psutil.Process(pid).children(recursive=True)]
 
 
+def is_gone(pid):
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 def test_a_lease_loads_the_model_and_its_url_answers(supervisor, echo):
     with supervisor.lease(echo(tps=0)).result(WAIT_S) as lease:
         answer = ask(lease).json()
@@ -159,6 +166,7 @@ def test_those_who_wait_while_an_engine_dies_are_served_by_the_next(supervisor, 
     waiting = [supervisor.lease(model) for _ in range(3)]
     [engine] = family(supervisor.running()[0].pid)
     os.kill(engine, signal.SIGKILL)
+    until(lambda: is_gone(engine))
     first.give_back()
     for future in waiting:
         with future.result(WAIT_S) as lease:

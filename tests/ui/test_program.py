@@ -1,5 +1,6 @@
 """Start and end of the whole program: in this process, and as a process of its own that is told to end."""
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -14,10 +15,13 @@ from PySide6.QtWidgets import QLabel, QSystemTrayIcon
 
 from weighbridge.base.paths import default_paths
 from weighbridge.base.settings import SettingsStore
+from weighbridge.running.installing import command_for
 from weighbridge.running.state import State
 from weighbridge.ui.faults import catch_faults, log_to
 from weighbridge.ui.port_control import PortState
 from weighbridge.ui.program import Program
+from weighbridge_engines.api import Cause
+from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.echo import ENGINE
 
 
@@ -66,6 +70,21 @@ def test_another_language_is_another_window_on_the_same_page(qtbot, program):
     assert program.window.isVisible()
     assert not window.isVisible()
     assert SettingsStore(default_paths().settings).value.language == "es"
+
+
+def test_a_first_start_without_an_engine_offers_the_command_that_installs_one(qtbot, qapp, home):
+    absent = dataclasses.replace(catalogue()["llama_server"], missing=lambda: Cause("engine.not_installed"))
+    program = Program(qapp, default_paths(), lambda: {ENGINE.id: ENGINE, absent.id: absent})
+    window = filled(qtbot, program)
+    qtbot.waitUntil(window._errors.isVisible)
+    assert "No engine is installed" in window._errors.shown_report.what
+    [button] = window._errors.buttons
+    button.click()
+    assert qapp.clipboard().text() == command_for(absent)
+    window.show_page("machine")
+    qtbot.waitUntil(lambda: any("No engine is installed" in said for said in window.pages["machine"]._said))
+    program.close()
+    program.window.deleteLater()
 
 
 def test_a_database_that_cannot_be_opened_is_said_in_the_window(qtbot, qapp, home):

@@ -157,7 +157,7 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("Rename it, then scan the library again."),
     ),
     "engine.illegal_instruction": (
-        mark("{engine} used an instruction that this processor does not have ({signal})."),
+        mark("{engine} used an instruction that this processor does not have ({signal}). It has: {extensions}."),
         mark("This build needs a newer processor; use another engine build."),
     ),
     "engine.killed": (
@@ -184,9 +184,17 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("No engine here runs {format} files ({model})."),
         mark("Get the model in another format, GGUF for example."),
     ),
+    "engine.none_installed": (
+        mark("No engine is installed, so no model can run yet. {engine} suits this machine."),
+        mark("Install it, then start Weighbridge again: {install}"),
+    ),
     "engine.not_installed": (
         mark("{engine} is not installed."),
         mark("Install it: {install}"),
+    ),
+    "engine.not_loadable": (
+        mark("{engine} is installed, but its library could not be loaded ({reason})."),
+        mark("Install it anew: {install}"),
     ),
     "engine.out_of_memory": (
         mark("{engine} could not get the memory it needs."),
@@ -487,6 +495,26 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "settings.unwritable": (
         mark("The settings could not be saved in {path} ({reason}). They hold until the program ends."),
         mark("Check the free space and who may write there."),
+    ),
+    "sizing.no_sparse_files": (
+        mark("The engine could not be asked how much memory the model needs: files in {path} cannot have holes."),
+        mark("The calculated figure stands. Move the data folder to another file system to ask the engine."),
+    ),
+    "sizing.no_table": (
+        mark("{engine} did not say how much memory the model needs."),
+        mark("The calculated figure stands."),
+    ),
+    "sizing.not_offered": (
+        mark("{engine} cannot say how much memory a model needs before it is loaded."),
+        mark("The calculated figure stands."),
+    ),
+    "sizing.slow": (
+        mark("{engine} did not say within {limit_s} seconds how much memory the model needs."),
+        mark("The calculated figure stands."),
+    ),
+    "sizing.unwritable": (
+        mark("The engine could not be asked how much memory the model needs: {path} cannot be written to ({reason})."),
+        mark("The calculated figure stands. Make room, or mend the rights of the folder."),
     ),
     "starter.unreachable": (
         mark("The starter model could not be fetched: not from the Hub ({hub}), nor from the package index ({index})."),

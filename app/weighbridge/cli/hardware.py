@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.errors import WeighbridgeError
@@ -45,7 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     from weighbridge.hardware.detect import detect
     from weighbridge.hardware.measured import Measurements
     from weighbridge.hardware.merge import with_engines
+    from weighbridge.running.choose import PREFERRED
     from weighbridge.running.devices import EngineDevices, by_engine
+    from weighbridge.running.installing import none_installed
 
     data = default_paths().data
     measurements = Measurements.within(data)
@@ -53,8 +55,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.measure:
         _measure(machine, measurements)
     machine = measurements.apply(machine)
-    told = EngineDevices(arguments.engines(), data).told(machine)
+    engines = arguments.engines()
+    told = EngineDevices(engines, data).told(machine)
     machine = with_engines(machine, by_engine(told), load_table())
+    if (absent := none_installed(engines.values(), PREFERRED)) is not None:
+        machine = replace(machine, problems=(*machine.problems, absent))
     if arguments.json:
         print(json.dumps(_as_json(machine, told)))
     else:
@@ -82,8 +87,6 @@ def _as_text(machine: Machine, told: Sequence[Told], to_pass_on: bool) -> str:
 
     if not to_pass_on:
         return in_words(machine, told)
-    from dataclasses import replace
-
     from weighbridge.hardware.persons import cleaned_cause, cleaned_machine, names_here
 
     names = names_here()

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from weighbridge.base.errors import EngineFailed, Refused
 from weighbridge.library.model import Model
+from weighbridge.running.installing import TRIAL, command_for
 from weighbridge_engines.api import Engine, Load
 
-PREFERRED = ("llama_server", "echo")
+PREFERRED = ("llama_server", TRIAL)
 """Engines in the order in which they are tried for a format."""
 
 BATCH_S = 0.5
@@ -50,12 +51,17 @@ class Defaults:
     asked: Asked = Asked()
 
 
+def engines_for(format_id: str, engines: Iterable[Engine]) -> list[Engine]:
+    """The engines that run a format, installed or not, in the order in which they are tried."""
+    return sorted((engine for engine in engines if format_id in engine.formats), key=_rank)
+
+
 def engine_for(model: Model, engines: Iterable[Engine]) -> Engine:
     """The installed engine that runs `model`.
 
     Raises EngineFailed where one exists but is not installed, Refused where none does.
     """
-    able = sorted((engine for engine in engines if model.format in engine.formats), key=_rank)
+    able = engines_for(model.format, engines)
     if not able:
         raise Refused("engine.none_for_format", format=model.format, model=model.title)
     for engine in able:
@@ -63,7 +69,7 @@ def engine_for(model: Model, engines: Iterable[Engine]) -> Engine:
             return engine
     cause = able[0].missing()
     assert cause is not None
-    raise EngineFailed(cause.code, (), **{**cause.values, "engine": able[0].title, "install": able[0].install})
+    raise EngineFailed(cause.code, (), **{**cause.values, "engine": able[0].title, "install": command_for(able[0])})
 
 
 def _rank(engine: Engine) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 from weighbridge.hardware.child import Answer, ask
 from weighbridge.hardware.machine import Device as CardOrPart
 from weighbridge.hardware.machine import Machine
+from weighbridge.running.cause import shown_extensions
 from weighbridge.running.command import environment, worker_argv
 from weighbridge_engines.api import Cause, Device, Engine, no_devices
 
@@ -60,15 +61,15 @@ class EngineDevices:
     def told(self, machine: Machine) -> tuple[Told, ...]:
         """What each engine told. Never raises; a child that hangs costs LIMIT_S seconds, all of them together."""
         able = [one for one in self._engines.values() if one.devices is not no_devices and one.missing() is None]
-        known, here = self._read(), _key(machine)
+        known, here, has = self._read(), _key(machine), shown_extensions(machine.cpu.extensions)
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="devices") as pool:
-            told = tuple(pool.map(lambda engine: _known(engine, known, here) or self._asked(engine), able))
+            told = tuple(pool.map(lambda engine: _known(engine, known, here) or self._asked(engine, has), able))
         fresh = {one.engine_id: _entry(one, here) for one in told if one.devices is not None and one.version}
         if {**known, **fresh} != known:
             self._write({**known, **fresh})
         return told
 
-    def _asked(self, engine: Engine) -> Told:
+    def _asked(self, engine: Engine, extensions: str) -> Told:
         frozen = bool(getattr(sys, "frozen", False))
         try:
             answer = self._ask(
@@ -79,7 +80,7 @@ class EngineDevices:
         if answer.exit_code is None:
             return _failed(engine, "engine.devices_slow", limit_s=int(LIMIT_S))
         if answer.exit_code in _ILLEGAL_INSTRUCTION:
-            return _failed(engine, "engine.illegal_instruction", signal="SIGILL")
+            return _failed(engine, "engine.illegal_instruction", signal="SIGILL", extensions=extensions)
         devices = read_devices(answer.out)
         if devices is None or answer.exit_code != 0:
             reason = (answer.err.strip().splitlines() or [str(answer.exit_code)])[-1]

@@ -15,6 +15,7 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 
 from weighbridge.base.errors import EngineFailed, WeighbridgeError
+from weighbridge.hardware.cpu import detect_cpu
 from weighbridge.library.model import Model
 from weighbridge.running.cause import failure
 from weighbridge.running.child import Child
@@ -112,7 +113,7 @@ class EngineProcess:
 
     def _cause(self, code: int) -> EngineFailed:
         """Why the child ended. One that could not answer was ended by us: its refusal tells more than its end."""
-        error = failure(self._engine, self.log.lines(), code)
+        error = failure(self._engine, self.log.lines(), code, detect_cpu().extensions)
         if self._refusal is None or error.code == "engine.port_taken":  # then it was another program that refused
             return error
         return EngineFailed(self._refusal.code, error.log, engine=self._engine.title, **self._refusal.values)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from weighbridge.base.database import Database
 from weighbridge.base.paths import Paths, user_path
 from weighbridge.base.settings import Settings
-from weighbridge_engines.api import Engine
+from weighbridge_engines.api import Cause, Engine
 
 if TYPE_CHECKING:
     from weighbridge.chat.store import ChatStore
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Core:
-    """What a window needs from below; `close` ends all of it."""
+    """What a window needs from below; `close` ends all of it. `absent`: that no engine is installed, where none is."""
 
     database: Database
     store: ChatStore
     library: Library
     supervisor: Supervisor
     engine_devices: EngineDevices
+    absent: Cause | None
 
     def close(self) -> None:
         """End the engines, then let the database go."""
@@ -45,8 +46,10 @@ def build_core(
     """
     from weighbridge.chat.store import ChatStore
     from weighbridge.library.index import Library
+    from weighbridge.running.choose import PREFERRED
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.devices import EngineDevices
+    from weighbridge.running.installing import none_installed
     from weighbridge.running.leftovers import end_leftovers, marked
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
@@ -60,7 +63,8 @@ def build_core(
     environment = marked(os.environ, mark)
     defaults = machine_defaults(settings.context)
     supervisor = Supervisor(known, defaults, machine_scales(), settings.idle_s, environment)
-    return Core(database, store, library, supervisor, EngineDevices(known, paths.data))
+    absent = none_installed(known.values(), PREFERRED)
+    return Core(database, store, library, supervisor, EngineDevices(known, paths.data), absent)
 
 
 def folders(paths: Paths, settings: Settings) -> tuple[Path, ...]:

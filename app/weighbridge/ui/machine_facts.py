@@ -17,6 +17,7 @@ from weighbridge.hardware.merge import with_engines
 from weighbridge.running.devices import EngineDevices, Told, by_engine
 from weighbridge.ui.background import Background
 from weighbridge.ui.impatient import impatient
+from weighbridge_engines.api import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,12 +35,14 @@ class MachineFacts(QObject):
         background: Background,
         parent: QObject | None = None,
         measure_gbs: Callable[[Machine], float | None] = measure,
+        absent: Cause | None = None,
     ) -> None:
         super().__init__(parent)
         self._devices = devices
         self._measurements = measurements
         self._background = background
         self._measure_gbs = measure_gbs
+        self._absent = absent
         self._asked = False
         self._table = Table(())
         self._measured: Bandwidth | None = None
@@ -48,7 +51,9 @@ class MachineFacts(QObject):
         self.error: BaseException | None = None
 
     def complete(self, machine: Machine) -> Machine:
-        """`machine` with what was learnt."""
+        """`machine` with what was learnt, and that no engine is installed, where none is."""
+        if self._absent is not None:
+            machine = replace(machine, problems=(*machine.problems, self._absent))
         if self._measured is not None:
             machine = replace(machine, bandwidth=self._measured)
         return with_engines(machine, by_engine(self.told), self._table) if self.told else machine

@@ -162,6 +162,8 @@ class Program(QObject):
         self.services = self._make_services(core)
         core.supervisor.subscribe(self.bus.running_changed.emit)
         self._fill(self.window, "library")
+        if core.absent is not None:
+            self.window.show_absent_engine(core.absent)
         if core.database.notice is not None:
             self.window.show_error(core.database.notice)
         port = self.services.port
@@ -191,7 +193,7 @@ class Program(QObject):
         sampler = Sampler(
             lambda: measurements.apply(detect()), lambda machine, cards: look_again(machine, with_cards=cards)
         )
-        facts = MachineFacts(core.engine_devices, measurements, self.background, self)
+        facts = MachineFacts(core.engine_devices, measurements, self.background, self, absent=core.absent)
         return Services(
             paths=self._paths,
             settings=self.settings,

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QToolTi
 from weighbridge.base.settings import SettingsStore
 from weighbridge.base.words import text
 from weighbridge.ui.bus import Bus
+from weighbridge.ui.clipboard import copy
 from weighbridge.ui.icons import icon
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.palette import Palette
@@ -26,6 +27,7 @@ from weighbridge.ui.topbar import TopBar
 from weighbridge.ui.widgets.error_panel import ErrorPanel, report_of_causes
 from weighbridge.ui.widgets.parts import column, label, row
 from weighbridge.ui.widgets.question import Question
+from weighbridge_engines.api import Cause
 
 MINIMUM = (1000, 640)
 _FIRST = (1200, 760)
@@ -116,6 +118,12 @@ class Window(QMainWindow):
     def show_error(self, error: BaseException) -> None:
         """Show an error that belongs to no page."""
         self._errors.show_error(error)
+
+    def show_absent_engine(self, absent: Cause) -> None:
+        """Say that no engine is installed, with a button that copies the command which installs one."""
+        command = str(absent.values["install"])
+        copy_it = (text("Copy the command"), lambda: copy(command, self._errors))
+        self._errors.show_report(report_of_causes([absent]), (copy_it,))
 
     def rest(self) -> None:
         """Hide, and stop what only serves to be looked at. Answers and loads go on."""
