@@ -39,8 +39,8 @@ class Made:
     def header(self) -> bytes:
         """The header as it would stand in a file; the weights would follow."""
         general = {"general.architecture": self.architecture, "general.name": self.name}
-        own = {f"{self.architecture}.{key}": value for key, value in self.keys.items() if "tokenizer" not in key}
-        rest = {key: value for key, value in self.keys.items() if "tokenizer" in key}
+        own = {f"{self.architecture}.{key}": value for key, value in self.keys.items() if not _global(key)}
+        rest = {key: value for key, value in self.keys.items() if _global(key)}
         return gguf({**general, **own, "tokenizer.ggml.model": "no_vocab", **rest}, list(self._records()))
 
     def file_bytes(self) -> int:
@@ -98,3 +98,8 @@ def _bytes(name: str, shape: tuple[int, ...]) -> int:
 
 def _padded(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _global(key: str) -> bool:
+    """Whether a key stands in a file without the architecture's name before it."""
+    return key.startswith(("tokenizer.", "xielu."))

@@ -1,0 +1,63 @@
+"""Write the headers of all made models and ask the engine what it would allocate for them.
+
+    python -m tests.model_zoo OUT [--only NAME ...]
+
+prints one line for each model, and keeps the engine's answers in OUT/zoo.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tests.model_zoo import plain
+from tests.model_zoo.engine import Answer, ask, sparse_file
+from tests.model_zoo.made_model import Made
+from tests.model_zoo.settings import SETTINGS
+
+
+def everything() -> list[Made]:
+    """All made models."""
+    return [*plain.models()]
+
+
+def answers(model: Made) -> dict[str, list[float]]:
+    """The engine's sums by setting, as [compute, output, cache, state] in MiB; none where it refuses the model."""
+    found: dict[str, list[float]] = {}
+    with sparse_file(model.header(), model.file_bytes()) as path:
+        for setting in SETTINGS:
+            answer = ask(path, setting)
+            if isinstance(answer, Answer):
+                found[setting.name] = [answer.compute_mib, answer.output_mib, answer.cache_mib, answer.state_mib]
+            else:
+                sys.stderr.write(f"{model.name} {setting.name}: {answer}\n")
+                if not found:
+                    break
+    return found
+
+
+def main() -> int:
+    """The program."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--only", nargs="*")
+    asked = parser.parse_args()
+    headers = asked.out / "headers"
+    headers.mkdir(parents=True, exist_ok=True)
+    target = asked.out / "zoo.json"
+    known = json.loads(target.read_text()) if target.exists() else {}
+    for model in everything():
+        if asked.only and model.name not in asked.only:
+            continue
+        (headers / f"{model.name}.gguf").write_bytes(model.header())
+        known[model.name] = answers(model)
+        sys.stdout.write(f"{model.name}: {json.dumps(known[model.name])}\n")
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(found)}" for name, found in sorted(known.items()))
+    target.write_text("{\n" + lines + "\n}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
