@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from weighbridge.estimates.shape import Layer
+from weighbridge.estimates.shape import Index, Layer
 from weighbridge.estimates.shape_states import state_widths
 from weighbridge.formats.keys import Keys
 from weighbridge.formats.model import ModelInfo
 
 Shapes = Mapping[str, Sequence[int]]
 
-_RECURRENT = ("ssm_conv1d", "ssm_out", "shortconv.conv", "time_mix_w1", "time_mix_w2")
+_OWN_KEYS = ("ssm_conv1d_q", "ssm_conv1d_k")
+"""Queries and keys of these layers go into their state, not into a cache."""
+_RECURRENT = ("ssm_conv1d", "ssm_out", "shortconv.conv", "time_mix_w1", "time_mix_w2", *_OWN_KEYS)
 """Only layers with a state have one of these."""
+_INDEXERS = ("indexer.attn_k", "indexer.k_proj", "indexer_compressor_kv")
+"""What makes the keys by which tokens are chosen."""
 
 
 def layers_of_tensors(info: ModelInfo, keys: Keys) -> list[Layer] | None:
@@ -39,9 +43,14 @@ def _by_layer(info: ModelInfo) -> dict[int, dict[str, Sequence[int]]]:
 
 def _layer(shapes: Shapes, info: ModelInfo, keys: Keys, number: int, kept: tuple[int, int]) -> Layer:
     heads = (info.heads or ())[number : number + 1] or (0,)
-    key, value = _widths(shapes, keys, heads[0] * (info.key_length or 0))
-    conv, state = kept if any(name in shapes for name in _RECURRENT) else (0, 0)
-    return Layer(heads[0] if key else 0, key, value, conv=conv, state=state)
+    recurrent = any(name in shapes for name in _RECURRENT)
+    conv, state = kept if recurrent else (0, 0)
+    joined = recurrent and "attn_qkv" in shapes and "attn_k" not in shapes
+    into_state = joined or any(name in shapes for name in _OWN_KEYS)
+    key, value = (0, 0) if into_state else _widths(shapes, keys, heads[0] * (info.key_length or 0))
+    chosen = max(_out(shapes, name) for name in _INDEXERS)
+    index = Index(chosen, chosen) if chosen else None
+    return Layer(heads[0] if key else 0, key, value, conv=conv, state=state, index=index)
 
 
 def _widths(shapes: Shapes, keys: Keys, query: int) -> tuple[int, int]:
