@@ -296,6 +296,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("The header is damaged: {key} is a list of lists."),
         mark("Download the file again."),
     ),
+    "gguf.removed_type": (
+        mark("The file has the type {type}, which llama.cpp does not read any more."),
+        mark("Get a Q4_0 file instead: it is rearranged while it is loaded."),
+    ),
     "gguf.tensor_offset": (
         mark("The header is damaged: the tensor {tensor} starts at {offset}, which is not a multiple of {alignment}."),
         mark("Download the file again."),
@@ -356,6 +360,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("An .echo file must hold a JSON object of up to 64 KiB."),
         mark("Mend the file, or remove it."),
     ),
+    "model.join_first": (
+        mark("This model was cut into {count} pieces that no engine can read by themselves."),
+        mark("Join them in their order into one file, {name}, beginning with {first}."),
+    ),
     "model.needed": (
         mark("The request names no model and none is loaded. There is: {served}."),
         mark('Name one of these in the field "model".'),
@@ -414,11 +422,11 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     ),
     "port.taken": (
         mark("Port {port} is in use by {by}."),
-        mark("End that program, or choose another port."),
+        mark("End that program, or choose another port, such as {free}."),
     ),
     "port.taken_unknown": (
         mark("Port {port} is in use by another program."),
-        mark("End that program, or choose another port."),
+        mark("End that program, or choose another port, such as {free}."),
     ),
     "queue.full": (
         mark("{waiting} requests are waiting already, which is the limit."),

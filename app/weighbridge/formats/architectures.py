@@ -21,6 +21,7 @@ class Kind(StrEnum):
     PROJECTION = "projection"
     IMATRIX = "imatrix"
     ADAPTER = "adapter"
+    DRAFT = "draft"
     VOCABULARY = "vocabulary"
     IMAGE = "image"
     AUDIO = "audio"
@@ -55,6 +56,7 @@ _IMAGE = _names("""
     aura chroma cosmos flux flux2 hidream hyvid ltxv lumina2 pig qwen_image sd1 sd3 sdxl wan z_image
 """)
 _AUDIO = {"pockettts", "qwen3tts", "wav2vec", "wavtokenizer-dec", "whisper"}
+_DRAFTS = {"dflash", "eagle3", "gemma4-assistant"}
 _BY_TYPE = {
     "adapter": Kind.ADAPTER,
     "imatrix": Kind.IMATRIX,
@@ -85,4 +87,6 @@ def _kind_of_architecture(architecture: Value | None) -> Kind:
         return Kind.IMAGE
     if architecture in _AUDIO:
         return Kind.AUDIO
+    if architecture in _DRAFTS:
+        return Kind.DRAFT
     return Kind.CHAT if architecture in TEXT else Kind.UNKNOWN

@@ -17,6 +17,9 @@ Config = Mapping[str, Any]
 
 MLX_GROUP, MLX_BITS = 64, 4
 _MLX_NOMINAL = {"mxfp4": 4.25, "nvfp4": 4.5, "mxfp8": 8.25}
+_OF_OTHERS = frozenset({"desc_act", "w_bit", "zero_point", "sym", "version", "calibration"})
+"""Keys of GPTQ, AWQ and EXL, whose oldest files name no method."""
+
 _PLAIN = {"bfloat16": "BF16", "float16": "F16", "float32": "F32", "half": "F16"}
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
 _MOST_BITS = 64
@@ -107,7 +110,7 @@ def _exl(claim: Config) -> Quantisation | None:
 def _mlx(claim: Config) -> Quantisation | None:
     """MLX writes bits and the size of a group, and no method: that is how it is told from the others."""
     group, bits = whole(claim.get("group_size")), whole(claim.get("bits"), _MOST_BITS)
-    if _method(claim) or _algorithm(claim) or not group or not bits:
+    if _method(claim) or _algorithm(claim) or _OF_OTHERS & claim.keys() or not group or not bits:
         return None
     mode = claim.get("mode")
     mode = mode if isinstance(mode, str) and _NAME.fullmatch(mode) else "affine"
@@ -120,13 +123,13 @@ def _mlx(claim: Config) -> Quantisation | None:
 
 
 def _overrides(claim: Config) -> dict[str, tuple[int, int, str]]:
-    """Modules with bits of their own. One that is `false` is not quantised and needs no number."""
+    """Modules with bits of their own; mlx-lm fills up with its defaults. One that is `false` is not quantised."""
     found: dict[str, tuple[int, int, str]] = {}
     for module, value in claim.items():
         if not isinstance(value, Mapping):
             continue
         bits = whole(value.get("bits"), _MOST_BITS) or MLX_BITS
-        mode = value.get("mode", claim.get("mode"))
+        mode = value.get("mode")
         group = whole(value.get("group_size")) or MLX_GROUP
         found[module] = bits, group, mode if isinstance(mode, str) else "affine"
     return found
@@ -205,8 +208,8 @@ def _bitsandbytes(claim: Config) -> Quantisation | None:
 
 
 def _grouped(claim: Config) -> Quantisation | None:
-    """AWQ and GPTQ; the latter's own file beside the config names no method."""
-    method = _method(claim) or ("gptq" if "desc_act" in claim else "")
+    """AWQ and GPTQ; in their own files beside the config, no method is named."""
+    method = _method(claim) or ("gptq" if "desc_act" in claim else "awq" if "w_bit" in claim else "")
     bits = whole(claim.get("bits", claim.get("w_bit")), _MOST_BITS)
     if method not in ("awq", "gptq") or not bits:
         return None
