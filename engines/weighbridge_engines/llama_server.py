@@ -146,7 +146,7 @@ def size(load: Load) -> None:
     """
     import xllamacpp
 
-    trial = {"no_alloc": True, "warmup": False, "fit_params": True, "cpuparams.n_threads": 1}
+    trial = {"no_alloc": True, "warmup": False, "fit_params": True, "cpuparams.n_threads": 1, "n_threads_http": 1}
     xllamacpp.Server(parameters(load, 0, secrets.token_urlsafe(), **trial))
 
 
