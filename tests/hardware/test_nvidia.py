@@ -74,6 +74,15 @@ def test_each_failure_to_start_has_its_own_cause(number, code):
     assert [cause.code for cause in answer.problems] == [code]
 
 
+@pytest.mark.parametrize("words", ["[N/A]", "[Insufficient Permissions]", -1, True, 1.5])
+def test_words_where_a_number_is_expected_are_unknown(words):
+    card = {"total": words, "free": words, "temperature": words, "load": words, "power": words, "limit": words}
+    (device,) = found(RecordedNvml({**RTX, **card})).devices
+    assert device.memory == Memory(MemoryKind.DEDICATED, None, None)
+    assert (device.sensors.temperature_c, device.sensors.load, device.sensors.power_w) == (None, None, None)
+    assert device.name == RTX["name"]
+
+
 def test_no_card_is_told():
     (cause,) = found(RecordedNvml()).problems
     assert (cause.code, cause.values) == ("nvidia.no_card", {"driver": "580.10"})

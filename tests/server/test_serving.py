@@ -98,6 +98,7 @@ def test_a_taken_port_is_told_with_its_holder(port):
         assert caught.value.code == "port.taken"
         assert caught.value.values["port"] == taken
         assert str(os.getpid()) in caught.value.values["by"]
+        assert taken < caught.value.values["free"] <= taken + 100
     assert port.url is None
     assert port.start(taken).endswith(f":{taken}")
 
@@ -106,7 +107,15 @@ def test_a_holder_that_is_not_known(port, monkeypatch):
     monkeypatch.setattr(sockets, "holder", lambda _: None)
     with listener() as taken, pytest.raises(Refused) as caught:
         port.start(taken)
-    assert (caught.value.code, caught.value.values) == ("port.taken_unknown", {"port": taken})
+    assert (caught.value.code, caught.value.values["port"]) == ("port.taken_unknown", taken)
+
+
+def test_where_no_port_after_a_taken_one_is_free_any_is_offered(monkeypatch):
+    monkeypatch.setattr(sockets, "_take_one", lambda host, port: [])
+    for taken in (2412, 65_535):
+        with pytest.raises(Refused) as caught:
+            sockets.take("127.0.0.1", taken)
+        assert caught.value.values["free"] == 0
 
 
 def test_the_next_free_port_is_taken_when_asked(port):

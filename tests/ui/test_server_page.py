@@ -76,7 +76,7 @@ def test_another_port_is_used_at_once(qtbot, page, full, ports):
 
 
 def test_a_port_that_does_not_open_says_why(qtbot, page, full, ports):
-    ports.next = FakePort(error=Refused("port.taken_unknown", port=2412))
+    ports.next = FakePort(error=Refused("port.taken_unknown", port=2412, free=2413))
     full.port.open()
     qtbot.waitUntil(page._errors.isVisible)
     assert full.port.state is PortState.OFF

@@ -56,12 +56,13 @@ def detect(host: Host | None = None) -> Machine:
     faults = [fault for probe in probes if (fault := probe.fault()) is not None]
     devices = merged(one.devices for one in found)
     told = _worth_telling(asked, devices, [cause for one in found for cause in one.problems])
+    why_none = [*told, *(probe.fault() for probe in makers if probe.fault())]
     return Machine(
         system=f"{asked.system} {asked.release} {asked.architecture}".strip(),
         cpu=cpu.answer(),
         memory=memory.answer(),
         devices=devices,
-        problems=(*faults, *told, *_notes(around.answer(), memory.answer(), devices)),
+        problems=(*faults, *told, *_notes(around.answer(), memory.answer(), bool(devices or why_none))),
         bandwidth=_memory_bandwidth(cpu.answer(), devices, table.answer()),
         within=around.answer(),
     )
@@ -74,9 +75,9 @@ def _worth_telling(host: Host, devices: tuple[Device, ...], causes: list[Cause])
     return [cause for cause in causes if cause.code != "nvidia.library_missing"]
 
 
-def _notes(around: tuple[str, ...], memory: Memory, devices: tuple[Device, ...]) -> list[Cause]:
-    """What is no fault but worth knowing."""
-    notes = [] if devices else [Cause("hardware.no_card")]
+def _notes(around: tuple[str, ...], memory: Memory, cards_told: bool) -> list[Cause]:
+    """What is no fault but worth knowing. Where it is told why a card is not used, "no card" would be untrue."""
+    notes = [] if cards_told else [Cause("hardware.no_card")]
     if "wsl" in around and memory.total_bytes is not None:
         notes.append(Cause("hardware.wsl_memory", {"total_gib": round(memory.total_bytes / (1 << 30))}))
     return notes

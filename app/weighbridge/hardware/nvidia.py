@@ -14,7 +14,7 @@ import json
 import sys
 from typing import Any
 
-from weighbridge.hardware.nvml import LIBRARY_MISSING, Fault, Nvml, say, start, text
+from weighbridge.hardware.nvml import LIBRARY_MISSING, Fault, Nvml, say, start, text, whole
 
 _UNIFIED_NAMES = ("gb10", "orin", "xavier", "thor", "tegra", "n1x")
 """Parts of names of chips that share one memory with the processor."""
@@ -80,7 +80,7 @@ def _card(nvml: Nvml, handle: Any) -> dict[str, Any]:
     pci, _ = say(nvml, "PCI address", "nvmlDeviceGetPciInfo", handle)
     shown = text(name)
     unified = is_unified(shown)
-    total, free = getattr(memory, "total", None), getattr(memory, "free", None)
+    total, free = whole(getattr(memory, "total", None)), whole(getattr(memory, "free", None))
     return {
         "name": shown,
         "unified": unified,
@@ -103,9 +103,9 @@ def _sensors(nvml: Nvml, handle: Any) -> dict[str, float | None]:
     """The library tells power in milliwatts and load in percent."""
     temperature, _ = say(nvml, "temperature", "nvmlDeviceGetTemperature", handle, _TEMPERATURE_OF_GPU)
     rates, _ = say(nvml, "load", "nvmlDeviceGetUtilizationRates", handle)
-    load = getattr(rates, "gpu", None)
+    load = whole(getattr(rates, "gpu", None))
     return {
-        "temperature_c": temperature,
+        "temperature_c": whole(temperature),
         "load": None if load is None else load / 100,
         "power_w": _watts(nvml, handle, "nvmlDeviceGetPowerUsage"),
         "power_limit_w": _watts(nvml, handle, "nvmlDeviceGetPowerManagementLimit"),
@@ -114,7 +114,7 @@ def _sensors(nvml: Nvml, handle: Any) -> dict[str, float | None]:
 
 
 def _watts(nvml: Nvml, handle: Any, call: str) -> float | None:
-    milliwatts, _ = say(nvml, "power", call, handle)
+    milliwatts = whole(say(nvml, "power", call, handle)[0])
     return milliwatts / 1000 if milliwatts else None
 
 

@@ -51,6 +51,11 @@ def text(value: object) -> str | None:
     return shown if isinstance(shown, str) and shown else None
 
 
+def whole(value: object) -> int | None:
+    """A number that the library gave; it answers with words where a card has none to give."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
 def _number(error: Exception) -> int:
     number = getattr(error, "value", None)
     return number if isinstance(number, int) else -1

@@ -19,7 +19,7 @@ def take(host: str, port: int, *, next_free: bool = False) -> list[socket.socket
     """Bound sockets for `host` and `port`: 127.0.0.1, and ::1 as well where it exists, for "localhost" may mean either.
 
     Port 0 lets the system choose. With `next_free`, up to 100 ports after a taken one are tried. Raises Refused:
-    "port.host" where `host` is no loopback address, "port.taken" (`by` names the program, where it can be told),
+    "port.host" where `host` is no loopback address, "port.taken" (`by` names the program, `free` another port),
     "port.not_allowed" for a port that needs rights, "port.bad".
     """
     if not _is_loopback(host):
@@ -31,8 +31,12 @@ def take(host: str, port: int, *, next_free: bool = False) -> list[socket.socket
         taken = _take_one(host, candidate)
         if taken:
             return taken
-    by = holder(port)
-    raise Refused("port.taken", port=port, by=by) if by else Refused("port.taken_unknown", port=port)
+    by, free = holder(port), _free_after(host, port)
+    raise (
+        Refused("port.taken", port=port, free=free, by=by)
+        if by
+        else Refused("port.taken_unknown", port=port, free=free)
+    )
 
 
 def holder(port: int) -> str | None:
@@ -45,6 +49,16 @@ def holder(port: int) -> str | None:
     except (psutil.Error, OSError):
         return None
     return None
+
+
+def _free_after(host: str, port: int) -> int:
+    """The next port that is free now; 0, which stands for any, where none of the next hundred is."""
+    for candidate in range(port + 1, min(port + _TRIES, (1 << 16) - 1) + 1):
+        if taken := _take_one(host, candidate):
+            for each in taken:
+                each.close()
+            return candidate
+    return 0
 
 
 def _take_one(host: str, port: int) -> list[socket.socket]:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QByteArray, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QCursor, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QToolTip, QWidget
 
+from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.settings import SettingsStore
 from weighbridge.base.words import text
 from weighbridge.ui.bus import Bus
@@ -123,7 +124,7 @@ class Window(QMainWindow):
         """Say that no engine is installed, with a button that copies the command which installs one."""
         command = str(absent.values["install"])
         copy_it = (text("Copy the command"), lambda: copy(command, self._errors))
-        self._errors.show_report(report_of_causes([absent]), (copy_it,))
+        self._errors.show_error(WeighbridgeError(absent.code, **absent.values), (copy_it,))
 
     def rest(self) -> None:
         """Hide, and stop what only serves to be looked at. Answers and loads go on."""
