@@ -21,6 +21,9 @@ from typing import Any, Protocol
 KEY_VARIABLE = "WEIGHBRIDGE_ENGINE_KEY"
 """The environment variable that carries the engine's key to its process: never an argument, which others can read."""
 
+HOST = "Host"
+"""How the system's memory is called where it stands among devices."""
+
 
 class Capability(StrEnum):
     """What an engine can do, as data."""
@@ -202,12 +205,16 @@ class Engine:
     `missing()`: None, or what is missing and how to get it. `devices()`: what this build can use (call it in a child).
     `report(line)`: effective values and buffer sizes in one line of the engine's log; keys are those of `Load`, and
     "weights_bytes", "kv_bytes", "state_bytes", "compute_bytes", "output_bytes" (each line's figure is added to the
-    sum), and "stage" (one of STAGES). `diagnose(log, exit_code)`: the cause of an end, by the engine's own words; a
-    negative exit code is the signal that ended it. `knows_keys`: False for an engine that answers anyone on loopback.
+    sum) with "device" (in whose memory that is: an id as in `devices()`, or HOST), and "stage" (one of STAGES).
+    `diagnose(log, exit_code)`: the cause of an end, by the engine's own words; a negative exit code is the signal that
+    ended it. `knows_keys`: False for an engine that answers anyone on loopback.
 
     `size(load)`, called in a child: prints the table of what `load` would take, without reading weights; the child is
     ended at the table's last row, whatever it does next. `row(line)`: one row of that table, whose rows follow each
     other without a line between.
+
+    `bandwidth()`, called in a child: how fast the memory of each device was read just now, in bytes per second, by the
+    ids of `devices()`. It takes about a second a device; one that cannot be measured is left out, never guessed.
     """
 
     id: str
@@ -224,6 +231,7 @@ class Engine:
     attach: Callable[[str], str] | None = None
     report: Callable[[str], Mapping[str, int | float | str | bool]] = no_report
     diagnose: Callable[[Sequence[str], int | None], Cause | None] = no_diagnosis
+    bandwidth: Callable[[], Mapping[str, float]] | None = None
     size: Callable[[Load], None] | None = None
     row: Callable[[str], Row | None] = no_row
     environment: Mapping[str, str] = field(default_factory=dict)

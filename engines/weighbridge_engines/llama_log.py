@@ -8,13 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from weighbridge_engines.api import Cause, Row
+from weighbridge_engines.api import HOST, Cause, Row
 
 _MIB = 1 << 20
-
-
-def _bytes(mebibytes: str) -> int:
-    return int(float(mebibytes) * _MIB)
 
 
 _VALUES: Sequence[tuple[re.Pattern[str], str, Callable[[str], int | str]]] = (
@@ -26,12 +22,17 @@ _VALUES: Sequence[tuple[re.Pattern[str], str, Callable[[str], int | str]]] = (
     (re.compile(r"offloaded (\d+)/\d+ layers to GPU"), "gpu_layers", int),
     (re.compile(r"llama_kv_cache: size = .* K \((\w+)\):"), "key_type", str),
     (re.compile(r"llama_kv_cache: size = .* V \((\w+)\):"), "value_type", str),
-    (re.compile(r"model buffer size =\s+([\d.]+) MiB"), "weights_bytes", _bytes),
-    (re.compile(r"KV buffer size =\s+([\d.]+) MiB"), "kv_bytes", _bytes),
-    (re.compile(r"RS buffer size =\s+([\d.]+) MiB"), "state_bytes", _bytes),
-    (re.compile(r"compute buffer size =\s+([\d.]+) MiB"), "compute_bytes", _bytes),
-    (re.compile(r"output buffer size =\s+([\d.]+) MiB"), "output_bytes", _bytes),
 )
+_BUFFER = re.compile(r"(?P<memory>\S+) +(?P<what>model|KV|RS|compute|output) buffer size = +(?P<mebibytes>[\d.]+) MiB")
+_TERMS = {
+    "model": "weights_bytes",
+    "KV": "kv_bytes",
+    "RS": "state_bytes",
+    "compute": "compute_bytes",
+    "output": "output_bytes",
+}
+_HOST = re.compile(r"CPU|AMX|.*_Host$")
+"""The engine's names for kinds of system memory, pinned for a card and repacked for the processor among them."""
 _WORDS: Sequence[tuple[str, str, bool | str]] = (
     ("llama_context: kv_unified            = true", "unified", True),
     ("llama_context: kv_unified            = false", "unified", False),
@@ -59,7 +60,15 @@ def report(line: str) -> Mapping[str, int | float | str | bool]:
     for words, name, told in _WORDS:
         if words in line:
             found[name] = told
+    if match := _BUFFER.search(line):
+        found[_TERMS[match["what"]]] = int(float(match["mebibytes"]) * _MIB)
+        found["device"] = device_of(match["memory"])
     return found
+
+
+def device_of(memory: str) -> str:
+    """The device in whose memory a buffer lies, by the engine's name for that memory: "CUDA0", or HOST."""
+    return HOST if _HOST.match(memory) else memory.removesuffix("_Mapped").partition("[")[0]
 
 
 _ROW = re.compile(

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from weighbridge_engines.api import Row
-from weighbridge_engines.llama_log import diagnose, report, row
+from weighbridge_engines.llama_log import device_of, diagnose, report, row
 
 TABLES = Path(__file__).parents[1] / "data" / "llama_tables"
 MIB = 1 << 20
@@ -53,7 +53,10 @@ def test_what_is_no_row(line):
     ("line", "told"),
     [
         ("I load_tensors: offloaded 29/37 layers to GPU", {"gpu_layers": 29, "stage": "weights"}),
-        ("I llama_memory_recurrent:  CUDA0 RS buffer size =   149.62 MiB", {"state_bytes": int(149.62 * (1 << 20))}),
+        (
+            "I llama_memory_recurrent:  CUDA0 RS buffer size =   149.62 MiB",
+            {"state_bytes": int(149.62 * (1 << 20)), "device": "CUDA0"},
+        ),
         ("Flash Attention not supported, set to disabled", {"flash_attention": False}),
         ("I slot print_timing: id 0 | n_ctx = 5", {}),
     ],
@@ -93,3 +96,20 @@ def test_the_unknown_architecture_is_named():
     cause = diagnose(["unknown model architecture: 'brandnew9'"], 1)
     assert cause is not None
     assert cause.values["architecture"] == "brandnew9"
+
+
+@pytest.mark.parametrize(
+    ("memory", "device"),
+    [
+        ("CPU", "Host"),
+        ("CPU_Mapped", "Host"),
+        ("CPU_REPACK", "Host"),
+        ("CUDA_Host", "Host"),
+        ("AMX", "Host"),
+        ("CUDA1", "CUDA1"),
+        ("MTL0_Mapped", "MTL0"),
+        ("RPC0[127.0.0.1:18801]", "RPC0"),
+    ],
+)
+def test_the_device_of_a_buffer(memory, device):
+    assert device_of(memory) == device

@@ -32,6 +32,12 @@ def test_buffers_of_several_devices_are_summed():
     assert told().buffers["weights_bytes"] == int(92.10 * (1 << 20))
 
 
+def test_buffers_are_kept_by_device():
+    assert told().held["CUDA0"] == {"kv_bytes": 5 << 20}
+    assert told().held["Host"]["kv_bytes"] == 40 << 20
+    assert told().held["Host"]["output_bytes"] == int(0.19 * (1 << 20))
+
+
 def test_stage_is_the_last_one_told():
     assert told().stage == "warming"
 

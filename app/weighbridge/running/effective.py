@@ -26,25 +26,34 @@ _PADDED_TO = 256
 
 @dataclass(frozen=True)
 class Told:
-    """All that the log has told so far. `buffers` are sums in bytes over the engine's lines."""
+    """All that the log has told so far.
+
+    `buffers` are sums in bytes over the engine's lines, `held` the same for each device that was named.
+    """
 
     stage: str = "starting"
     values: Mapping[str, object] = field(default_factory=dict)
     buffers: Mapping[str, int] = field(default_factory=dict)
+    held: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def with_line(self, reported: Mapping[str, int | float | str | bool]) -> Told:
         """This, and what one more line reported."""
         if not reported:
             return self
-        values, buffers, stage = dict(self.values), dict(self.buffers), self.stage
-        for name, value in reported.items():
-            if name == "stage":
-                stage = str(value)
-            elif name.endswith("_bytes"):
-                buffers[name] = buffers.get(name, 0) + int(value)
-            else:
-                values[name] = value
-        return replace(self, stage=stage, values=values, buffers=buffers)
+        added = {name: int(value) for name, value in reported.items() if name.endswith("_bytes")}
+        values = {name: value for name, value in reported.items() if name not in (*added, "stage", "device")}
+        device = str(reported.get("device", ""))
+        return replace(
+            self,
+            stage=str(reported.get("stage", self.stage)),
+            values={**self.values, **values},
+            buffers=_sums(self.buffers, added),
+            held={**self.held, device: _sums(self.held.get(device, {}), added)} if device else self.held,
+        )
+
+
+def _sums(sums: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
+    return {**sums, **{name: sums.get(name, 0) + amount for name, amount in added.items()}}
 
 
 def settings(load: Load, told: Told) -> tuple[Setting, ...]:

@@ -170,7 +170,7 @@ class EngineProcess:
         if told is not self._told:
             self._told = told
             stage = self.running.stage if self.running.state is State.READY else told.stage
-            self._publish(stage=stage, buffers=told.buffers, settings=settings(self.running.load, told))
+            self._publish(stage=stage, buffers=told.buffers, held=told.held, settings=settings(self.running.load, told))
 
     def _become(self, state: State, **changes: object) -> None:
         since_s = self.running.since_s if state is self.running.state else time.monotonic()

@@ -46,7 +46,8 @@ class Running:
 
     `since_s` is `time.monotonic()` at the start of the state. `stage` is one of `api.STAGES` while loading.
     `memory_bytes` is the resident memory of the process group, `buffers` what the engine said it allocated
-    ("weights_bytes", "kv_bytes", "compute_bytes", ...). `error` is set where it failed.
+    ("weights_bytes", "kv_bytes", "compute_bytes", ...), `held` the same by device, where it named one. `error` is set
+    where it failed.
     """
 
     model_id: str
@@ -64,6 +65,7 @@ class Running:
     pinned: bool = False
     memory_bytes: int | None = None
     buffers: Mapping[str, int] = field(default_factory=dict)
+    held: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     error: WeighbridgeError | None = None
     log: tuple[str, ...] = ()
 
