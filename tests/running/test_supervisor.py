@@ -282,3 +282,21 @@ def test_a_question_that_is_given_up_harms_nobody(supervisor, echo):
     assert asked.cancel()
     held.set()
     assert supervisor.would_end(echo(), supervisor.default_load(echo())).result(WAIT_S) == ()
+
+
+def test_each_load_that_is_ready_is_told_once(echo):
+    told = []
+    one = Supervisor(catalogue(), Defaults(cores=2), loaded=lambda model, running: told.append((model, running)))
+    try:
+        model = echo()
+        for _ in range(2):
+            with one.lease(model).result(WAIT_S):
+                pass
+        one.stop(model.id).result(WAIT_S)
+        with one.lease(model).result(WAIT_S):
+            pass
+        with pytest.raises(EngineFailed):
+            one.lease(echo("broken", fail_at="load")).result(WAIT_S)
+    finally:
+        one.close()
+    assert [(each.id, running.state) for each, running in told] == [(model.id, State.READY)] * 2

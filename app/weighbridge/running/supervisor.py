@@ -40,6 +40,7 @@ class _Place:
     process: EngineProcess
     in_flight: int = 0
     last_used_s: float = 0.0
+    told: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class Supervisor:
     """Loads models on demand, lends them out, ends them. `close` must be called; it ends every engine.
 
     `scales` weigh what fits beside what (without them: one model at a time). A model that nobody has used for `idle_s`
-    seconds is ended (None: never). Engines inherit `environment` (None: ours).
+    seconds is ended (None: never). Engines inherit `environment` (None: ours). `loaded` is called once for each load
+    that is ready, on the supervisor's thread.
     """
 
     def __init__(
@@ -66,8 +68,10 @@ class Supervisor:
         scales: Scales | None = None,
         idle_s: float | None = None,
         environment: Mapping[str, str] | None = None,
+        loaded: Callable[[Model, Running], None] | None = None,
     ) -> None:
         self._engines = engines
+        self._loaded = loaded
         self._defaults = defaults
         self._scales = scales or no_scales()
         self._idle_s = idle_s
@@ -314,6 +318,7 @@ class Supervisor:
         self._queue = [want for want in self._queue if want not in admitted]
         for want in admitted:
             self._admit(want)
+            self._tell_loaded(want.model)
 
     def _steps(self, occupied: list[Occupied]) -> Steps:
         """Weighing reads the system's files: it is left out where every model that is asked for is loaded."""
@@ -348,6 +353,12 @@ class Supervisor:
         place.in_flight += 1
         give_back = lambda: self._send(lambda: self._returned(place))  # noqa: E731 - one use
         want.future.set_result(Lease(want.model.id, running.url, place.process.key, running.context, give_back))
+
+    def _tell_loaded(self, model: Model) -> None:
+        place = self._places[model.id]
+        if self._loaded is not None and not place.told:
+            place.told = True
+            self._loaded(model, place.process.running)
 
     def _returned(self, place: _Place) -> None:
         place.in_flight -= 1
