@@ -42,7 +42,20 @@ def m001_chats(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE remembered (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_chats,)
+def m002_observations(connection: sqlite3.Connection) -> None:
+    """What loads really took; one row for each model under each load on each engine and set of devices."""
+    connection.execute(
+        "CREATE TABLE observations (id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, files TEXT NOT NULL,"
+        " architecture TEXT, engine_id TEXT NOT NULL, version TEXT, devices TEXT NOT NULL, load TEXT NOT NULL,"
+        " estimated TEXT NOT NULL, told TEXT NOT NULL, resident_bytes INTEGER NOT NULL)"
+    )
+    connection.execute(
+        "CREATE UNIQUE INDEX observations_of_a_load ON observations"
+        " (files, engine_id, ifnull(version, ''), devices, load)"
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_chats, m002_observations)
 
 
 class Database:

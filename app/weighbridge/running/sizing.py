@@ -73,7 +73,7 @@ class Sizing:
         self._folder = folder
         self._available_bytes = available_bytes
         self._one = threading.Lock()
-        self._known: OrderedDict[str, Table] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str | None, str, str], Table] = OrderedDict()
 
     def table(self, engine_id: str, parts: Sequence[Path], load: Load, task: Task | None = None) -> Table | Cause:
         """The engine's table for the model in `parts`, or why there is none.
@@ -82,7 +82,7 @@ class Sizing:
         """
         engine = self._engines[engine_id]
         with self._one:
-            key = _key(engine, parts, load)
+            key = (engine.id, engine.version(), files_of(parts), decisive(load))
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
@@ -197,10 +197,14 @@ def _remove_left_behind(folder: Path) -> None:
                 shutil.rmtree(place)
 
 
-def _key(engine: Engine, parts: Sequence[Path], load: Load) -> str:
-    """All that a table depends on."""
-    values = {**load.as_json(), "model": "", "alias": "", "threads": None}
-    return json.dumps([engine.id, engine.version(), [_identity(path) for path in parts], values], sort_keys=True)
+def decisive(load: Load) -> str:
+    """The values of a load on which its memory depends, as text that is equal where they are."""
+    return json.dumps({**load.as_json(), "model": "", "alias": "", "threads": None}, sort_keys=True)
+
+
+def files_of(parts: Sequence[Path]) -> str:
+    """Which files these are, as text that is another once one has changed."""
+    return json.dumps([_identity(path) for path in parts])
 
 
 def _identity(path: Path) -> tuple[str, int, int] | None:
