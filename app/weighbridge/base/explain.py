@@ -125,6 +125,14 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("{engine} can not read the model file: it is damaged or incomplete."),
         mark("Verify the file or download it again. The engine's log has its own words."),
     ),
+    "engine.bandwidth_failed": (
+        mark("{engine} could not measure how fast the memory of the cards is ({reason})."),
+        mark("Published figures stand."),
+    ),
+    "engine.bandwidth_slow": (
+        mark("{engine} did not measure how fast the memory of the cards is within {limit_s} seconds."),
+        mark("Published figures stand. Try again when nothing else uses the cards."),
+    ),
     "engine.cannot_start": (
         mark("The engine's process could not be started."),
         mark("Its log says why; a security program or a full process table may stand in the way."),
@@ -368,9 +376,21 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("The request names no model and none is loaded. There is: {served}."),
         mark('Name one of these in the field "model".'),
     ),
+    "model.no_config": (
+        mark("The folder has weights and no {name}, so nothing tells how to run them."),
+        mark("Download {name} from the model's page into the same folder."),
+    ),
     "model.none": (
         mark("There is no model {name} here; the library is empty."),
         mark("Put a model into the models folder, or get the starter model."),
+    ),
+    "model.nothing_here": (
+        mark("No model was recognised here."),
+        mark("Choose a GGUF file, or a folder with weights and their config.json."),
+    ),
+    "model.other_branches": (
+        mark("There are no weights on this branch."),
+        mark("Look at the repository's other branches: there is one for each size."),
     ),
     "model.part_missing": (
         mark("The model has {count} parts and {here} are here; missing: {missing}."),
@@ -383,6 +403,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "model.parts_differ": (
         mark("{name} does not belong to the other parts of the model."),
         mark("Download all parts again from the same place."),
+    ),
+    "model.pickle": (
+        mark("{name} is a pickle: loading it would run what its maker put in. It is refused."),
+        mark("Get the model as safetensors or GGUF."),
     ),
     "model.unknown": (
         mark("There is no model {name} here. There is: {served}."),

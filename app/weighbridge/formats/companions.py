@@ -65,8 +65,8 @@ class Helped:
 def companions_of(model: Helped, models: Sequence[Helped], helpers: Sequence[Companion]) -> tuple[Companion, ...]:
     """Those of `helpers` that are for `model`, one of `models`; of each role the nearest in bits first.
 
-    A helper lies in the model's folder, above or below it, and bears the model's name; or no name at all, where all
-    models it could be for are the same one in other quantisations.
+    A helper lies in the model's folder, above or below it, or in one beside it that holds helpers alone, and bears the
+    model's name; or no name at all, where all models it could be for are the same one in other quantisations.
     """
     bits = _bits(model.stem)
     mine = [helper for helper in helpers if _is_for(helper, model, models)]
@@ -82,15 +82,14 @@ def base_of(stem: str) -> str:
 
 def _is_for(helper: Companion, model: Helped, models: Sequence[Helped]) -> bool:
     folder = helper.file.folder
-    if not _are_near(folder, model.folder):
-        return False
     base, own = base_of(helper.file.stem), base_of(model.stem)
-    if base and own and (own.startswith(base) or base.startswith(own)):
-        return True
     beside = {base_of(other.stem) for other in models if other.folder == folder}
+    named = bool(base and own) and (own.startswith(base) or base.startswith(own))
+    if not _are_near(folder, model.folder):
+        return named and not beside and _above(folder) == _above(model.folder)
     around = beside or {base_of(other.stem) for other in models if _are_near(folder, other.folder)}
     nameless = not base or helper.role is Role.IMATRIX
-    return nameless and around == {own}
+    return named or (nameless and around == {own})
 
 
 def _are_near(one: str, other: str) -> bool:
