@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from weighbridge.base.explain import WHAT_AND_NEXT
+from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
 
 ROOT = Path(__file__).parents[1]
@@ -22,7 +23,7 @@ LONGEST_FILE, MEDIAN_FILE = 600, 150
 LONGEST_FUNCTION, MEDIAN_FUNCTION, USUAL_FUNCTION = 60, 10, 30
 
 RAISERS = {"BadFile", "NotFound", "Refused", "EngineFailed", "Unreachable", "WeighbridgeError", "Cause", "StreamFault"}
-EXPLAINED_IN = ("explain.py", "explain_hardware.py")
+EXPLAINED_IN = ("explain.py", "explain_files.py", "explain_hardware.py")
 CODE = re.compile(r"[a-z]+\.[a-z0-9_]+(\.[a-z0-9_]+)*")
 NOT_CODES = {"model.path", "hardware.csv", "settings.toml", "chat.completion", "chat.completion.chunk", "chat.open"}
 """What looks like a code: a setting of an engine, two files, two kinds of answer, a command of the window."""
@@ -83,9 +84,9 @@ def test_nothing_is_explained_that_nobody_says():
 
 
 def test_explanations_are_in_order():
-    rest = [code for code in WHAT_AND_NEXT if code not in HARDWARE]
-    assert rest == sorted(rest)
-    assert list(HARDWARE) == sorted(HARDWARE)
+    rest = [code for code in WHAT_AND_NEXT if code not in HARDWARE | FILES]
+    for codes in (rest, list(HARDWARE), list(FILES)):
+        assert codes == sorted(codes)
 
 
 def test_nothing_is_left_for_later():
