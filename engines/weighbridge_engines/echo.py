@@ -31,6 +31,8 @@ from weighbridge_engines.api import (
 )
 
 DEFAULT_CONTEXT = 4096
+BANDWIDTH_VARIABLE = "WEIGHBRIDGE_ECHO_BANDWIDTH"
+"""The environment variable with what `bandwidth` tells: a JSON object, bytes per second by device."""
 _PROMPT_STEP_S = 0.05
 
 
@@ -153,6 +155,12 @@ def size(load: Load) -> None:
     open_session(load)
 
 
+def bandwidth() -> Mapping[str, float]:
+    """What the environment says; echo has no device, and so nothing to measure by itself."""
+    told: Mapping[str, float] = json.loads(os.environ.get(BANDWIDTH_VARIABLE, "{}"))
+    return told
+
+
 def report(line: str) -> Mapping[str, int]:
     """Effective values out of echo's own line."""
     found = re.fullmatch(r"echo: context = (\d+), slots = (\d+)", line)
@@ -197,6 +205,7 @@ ENGINE = Engine(
     open=open_session,
     report=report,
     diagnose=diagnose,
+    bandwidth=bandwidth,
     size=size,
     row=llama_log.row,
 )

@@ -1,6 +1,7 @@
 """The process that hosts one library engine: `python -m weighbridge_engines.worker ENGINE --port N --load JSON`.
 
-With `--devices` in place of the rest it prints what the engine can compute on, as one line of JSON, and ends. With
+With `--devices` in place of the rest it prints what the engine can compute on, as one line of JSON, and ends; with
+`--bandwidth` how fast it read the memory of each. With
 `--size BYTES` in place of the port it prints what the load would take, and may itself take so much memory for that
 (Linux; other systems do not hold a process to such a limit).
 
@@ -32,11 +33,13 @@ def main(argv: list[str]) -> int:
     if engine is None:
         sys.stderr.write(f"worker: no engine {arguments.engine!r}\n")
         return 2
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     if arguments.devices:
-        return _print_devices(engine)
+        return _print("devices", [asdict(device) for device in engine.devices()])
+    if arguments.bandwidth:
+        return _print("bandwidth", {} if engine.bandwidth is None else dict(engine.bandwidth()))
     load = Load.from_json(json.loads(arguments.load))
     key = os.environ.pop(KEY_VARIABLE, "")
-    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     if arguments.size is not None:
         return _size(engine, load, arguments.size)
     if engine.serve is not None:
@@ -53,19 +56,20 @@ def _arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="weighbridge-worker")
     parser.add_argument("engine")
     parser.add_argument("--devices", action="store_true")
+    parser.add_argument("--bandwidth", action="store_true")
     parser.add_argument("--size", type=int)
     parser.add_argument("--port", type=int)
     parser.add_argument("--load")
     arguments = parser.parse_args(argv)
-    if not arguments.devices and (arguments.load is None or (arguments.port is None) == (arguments.size is None)):
-        parser.error("--load and either --port or --size are needed, or --devices")
+    asked = arguments.devices or arguments.bandwidth
+    if not asked and (arguments.load is None or (arguments.port is None) == (arguments.size is None)):
+        parser.error("--load and either --port or --size are needed, or --devices, or --bandwidth")
     return arguments
 
 
-def _print_devices(engine: Engine) -> int:
-    """An exception of the library ends the process: its last line on stderr is the reason."""
-    devices = [asdict(device) for device in engine.devices()]
-    sys.stdout.write(json.dumps({"devices": devices}) + "\n")
+def _print(name: str, told: object) -> int:
+    """An exception of the library has ended the process before: its last line on stderr is the reason."""
+    sys.stdout.write(json.dumps({name: told}) + "\n")
     return 0
 
 

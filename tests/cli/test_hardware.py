@@ -14,11 +14,13 @@ from weighbridge.hardware.machine import (
     Memory,
     MemoryKind,
     Sensors,
+    Sight,
 )
 from weighbridge.hardware.persons import cleaned
 from weighbridge_engines import api
 from weighbridge_engines.api import Cause
 from weighbridge_engines.catalogue import catalogue
+from weighbridge_engines.echo import BANDWIDTH_VARIABLE, ENGINE
 
 GIB = 1 << 30
 CARD = Device(
@@ -85,7 +87,7 @@ def told(monkeypatch):
         api.Device("CUDA0", CARD.name, "gpu", 24 * GIB, 1, "0000:01:00.0"),
     ]
     said = json.dumps({"devices": [device.__dict__ for device in seen]})
-    monkeypatch.setattr("weighbridge.running.devices.ask", lambda *_: Answer(said, "", 0))
+    monkeypatch.setattr("weighbridge.running.questions.ask", lambda *_: Answer(said, "", 0))
     return lambda: {"made": engine()}
 
 
@@ -188,6 +190,26 @@ def test_measured_bandwidth_is_kept_and_preferred(machine, monkeypatch, home, ca
     assert any("  bandwidth: 61 GB/s, measured here on 20" in line for line in lines(capsys))
     assert run(["hardware", "--json"], dict) == 0
     assert json.loads(capsys.readouterr().out)["bandwidth"]["low_gbs"] == 61.4
+
+
+def test_the_memory_of_a_card_is_measured_by_an_engine_that_can(monkeypatch, capsys):
+    """The whole way, with the child of the engine `echo`, which tells what it is told."""
+    card = replace(CARD, seen_by=(Sight("echo", "E0"),))
+    machine = Machine("Linux", Cpu("P", 4, 8, 8), Memory(MemoryKind.SHARED, 16 * GIB, 8 * GIB), (card, MUTE))
+    monkeypatch.setattr("weighbridge.hardware.detect.detect", lambda: machine)
+    monkeypatch.setattr("weighbridge.hardware.measured.measured_gbs", lambda *_: 61.4)
+    monkeypatch.setenv(BANDWIDTH_VARIABLE, '{"E0": 871.5e9, "E1": 5e9}')
+    assert run(["hardware", "--measure"], lambda: {"echo": ENGINE}) == 0
+    out = lines(capsys)
+    assert any(line.startswith("  bandwidth: 872 GB/s, measured here on 20") for line in out)
+    monkeypatch.setenv(BANDWIDTH_VARIABLE, "no JSON")
+    assert run(["hardware", "--measure", "--json"], lambda: {"echo": ENGINE}) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["problems"][-1]["code"] == "engine.bandwidth_failed"
+    assert "JSONDecodeError" in shown["problems"][-1]["values"]["reason"]
+    first, second = shown["devices"]
+    assert (first["bandwidth"]["low_gbs"], second["bandwidth"]) == (871.5, None)
+    assert first["bandwidth"]["measured_on"].startswith("20")
 
 
 def test_what_cannot_be_measured_or_kept_is_told(machine, monkeypatch, home, capsys):

@@ -1,6 +1,7 @@
 """What holds for every engine."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 
 from weighbridge_engines.api import Cause, Load
 from weighbridge_engines.catalogue import catalogue
+from weighbridge_engines.echo import BANDWIDTH_VARIABLE
 
 ENGINES = catalogue()
 HEAVY = ("xllamacpp", "numpy", "torch", "llama_cpp", "mlx", "PySide6", "httpx2")
@@ -35,6 +37,26 @@ def test_reading_what_engines_there_are_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def ask_worker(*arguments, **environment):
+    argv = [sys.executable, "-m", "weighbridge_engines.worker", *arguments]
+    return subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+
+
+def test_the_worker_tells_what_an_engine_measured():
+    told = ask_worker("echo", "--bandwidth", **{BANDWIDTH_VARIABLE: '{"E0": 5e11}'})
+    assert (told.returncode, told.stdout) == (0, '{"bandwidth": {"E0": 500000000000.0}}\n')
+    assert ask_worker("llama_server", "--bandwidth").stdout == '{"bandwidth": {}}\n'
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--port", "1"), ("--load", "{}"), ("--load", "{}", "--port", "1", "--size", "2")]
+)
+def test_the_worker_refuses_what_makes_no_sense(arguments):
+    refused = ask_worker("echo", *arguments)
+    assert refused.returncode == 2
+    assert "--bandwidth" in refused.stderr
 
 
 def test_a_load_survives_the_way_to_the_worker():

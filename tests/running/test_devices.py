@@ -5,7 +5,8 @@ import pytest
 
 from weighbridge.hardware.child import Answer
 from weighbridge.hardware.machine import Cpu, Device, Machine, Memory, MemoryKind, Sight
-from weighbridge.running.devices import LIMIT_S, EngineDevices, Told, by_engine, missing_build, read_devices
+from weighbridge.running.devices import EngineDevices, Told, by_engine, missing_build, read_devices
+from weighbridge.running.questions import LIMIT_S
 from weighbridge_engines import api
 from weighbridge_engines.catalogue import catalogue
 

@@ -10,6 +10,7 @@ from weighbridge.base.errors import Cancelled
 from weighbridge.base.task import Task
 from weighbridge.hardware.machine import Device, Memory, MemoryKind
 from weighbridge.hardware.measured import Measurements
+from weighbridge.running.bandwidths import CardSpeeds
 from weighbridge.running.devices import Told
 from weighbridge.ui.impatient import impatient
 from weighbridge.ui.machine_facts import MachineFacts
@@ -28,10 +29,14 @@ BROKEN = Told("other", "Other", "1", None, api.Cause("engine.devices_slow", {"en
 class Devices:
     def __init__(self, *told):
         self.told_now, self.asked = told, 0
+        self.speeds = CardSpeeds({})
 
     def told(self, machine):
         self.asked += 1
         return self.told_now
+
+    def measured(self, machine):
+        return self.speeds
 
 
 @pytest.fixture
@@ -76,6 +81,16 @@ def test_measuring_tells_that_it_goes_on_and_is_kept(qtbot, make, services):
     qtbot.waitUntil(lambda: any("Measured here on" in value for value in page._facts.shown))
     assert page.measure_button.isEnabled()
     assert Measurements.within(services.paths.data).apply(machine()).bandwidth.gbs == 41.5
+
+
+def test_cards_are_measured_where_an_engine_can_and_else_it_is_said_why(qtbot, make, services):
+    page = make(WITH_CUDA, gbs=41.5)
+    qtbot.waitUntil(lambda: bool(services.memories.machine and services.memories.machine.devices))
+    failed = api.Cause("engine.bandwidth_failed", {"engine": "Other", "reason": "no memory"})
+    page.devices.speeds = CardSpeeds({services.memories.machine.devices[0].id: 480.0}, (failed,))
+    page.measure_button.click()
+    qtbot.waitUntil(lambda: any("480" in value for value in page._card_facts[0].shown))
+    assert any("Other could not measure" in said for said in page._said)
 
 
 def test_why_nothing_was_measured_is_said_in_the_page(qtbot, make, services):

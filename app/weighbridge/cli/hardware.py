@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from weighbridge.hardware.machine import Machine
     from weighbridge.hardware.measured import Measurements
-    from weighbridge.running.devices import Told
+    from weighbridge.running.devices import EngineDevices, Told
     from weighbridge_engines.api import Cause
 
 
@@ -34,7 +34,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--measure",
         action="store_true",
-        help=text("measure the memory's bandwidth first (under three seconds) and keep it"),
+        help=text("measure the memory's bandwidth first and keep it; that of cards too, where an engine can"),
     )
     parser.set_defaults(run=run)
 
@@ -51,13 +51,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     data = default_paths().data
     measurements = Measurements.within(data)
-    machine = detect()
-    if arguments.measure:
-        _measure(machine, measurements)
-    machine = measurements.apply(machine)
-    engines = arguments.engines()
-    told = EngineDevices(engines, data).told(machine)
+    machine, engines = detect(), arguments.engines()
+    devices = EngineDevices(engines, data)
+    told = devices.told(machine)
     machine = with_engines(machine, by_engine(told), load_table())
+    if arguments.measure:
+        problems = _measure(machine, devices, measurements)
+        machine = replace(machine, problems=(*machine.problems, *problems))
+    machine = measurements.apply(machine)
     if (absent := none_installed(engines.values(), PREFERRED)) is not None:
         machine = replace(machine, problems=(*machine.problems, absent))
     if arguments.json:
@@ -67,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _measure(machine: Machine, measurements: Measurements) -> None:
+def _measure(machine: Machine, devices: EngineDevices, measurements: Measurements) -> Sequence[Cause]:
+    """Measure and keep; why engines could not measure."""
     from datetime import date
 
     from weighbridge.hardware.measured import measure
@@ -75,11 +77,13 @@ def _measure(machine: Machine, measurements: Measurements) -> None:
     gbs = measure(machine)
     if gbs is None:
         raise WeighbridgeError("hardware.not_measured")
+    cards = devices.measured(machine)
     try:
-        measurements.keep(machine, gbs, date.today())
+        measurements.keep(machine, gbs, date.today(), cards.gbs)
     except OSError as error:
         reason = error.strerror or str(error)
         raise WeighbridgeError("hardware.not_kept", gbs=round(gbs), path=measurements.file, reason=reason) from error
+    return cards.problems
 
 
 def _as_text(machine: Machine, told: Sequence[Told], to_pass_on: bool) -> str:

@@ -6,23 +6,19 @@ An answer holds for one version of an engine on one set of devices and drivers. 
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from weighbridge.hardware.child import Answer, ask
 from weighbridge.hardware.machine import Device as CardOrPart
 from weighbridge.hardware.machine import Machine
+from weighbridge.running.bandwidths import CardSpeeds, measure_cards
 from weighbridge.running.cause import shown_extensions
-from weighbridge.running.command import environment, worker_argv
+from weighbridge.running.questions import LIMIT_S, Ask, ask_worker, last_line, why
 from weighbridge_engines.api import Cause, Device, Engine, no_devices
 
-LIMIT_S = 20.0
-"""The first use of CUDA or Vulkan after a start may take seconds."""
 FILE = "devices.json"
 _AT_ONCE = 4
 _ILLEGAL_INSTRUCTION = (-4, 0xC000001D)
@@ -30,8 +26,6 @@ _ILLEGAL_INSTRUCTION = (-4, 0xC000001D)
 _MAX_BYTES = 1 << 20
 _BUILDS: Mapping[str, str] = {"nvidia": "CUDA", "amd": "ROCm or Vulkan", "intel": "Vulkan", "apple": "Metal"}
 _BUILDS_OF = "llama.cpp"
-
-Ask = Callable[[Sequence[str], float, Mapping[str, str]], Answer]
 
 
 @dataclass(frozen=True)
@@ -56,7 +50,11 @@ class EngineDevices:
     def __init__(self, engines: Mapping[str, Engine], data: Path, ask_child: Ask | None = None) -> None:
         self._engines = engines
         self._file = data / FILE
-        self._ask = ask_child or ask
+        self._ask = ask_child
+
+    def measured(self, machine: Machine) -> CardSpeeds:
+        """How fast the memory of the cards is, as engines measure it. `machine` says which engine sees which."""
+        return measure_cards(machine, self._engines.values(), self._ask)
 
     def told(self, machine: Machine) -> tuple[Told, ...]:
         """What each engine told. Never raises; a child that hangs costs LIMIT_S seconds, all of them together."""
@@ -70,11 +68,8 @@ class EngineDevices:
         return told
 
     def _asked(self, engine: Engine, extensions: str) -> Told:
-        frozen = bool(getattr(sys, "frozen", False))
         try:
-            answer = self._ask(
-                [*worker_argv(frozen), engine.id, "--devices"], LIMIT_S, environment(engine, "", os.environ)
-            )
+            answer = ask_worker(engine, "--devices", self._ask)
         except OSError as error:
             return _failed(engine, "engine.devices_failed", reason=error.strerror or str(error))
         if answer.exit_code is None:
@@ -83,8 +78,7 @@ class EngineDevices:
             return _failed(engine, "engine.illegal_instruction", signal="SIGILL", extensions=extensions)
         devices = read_devices(answer.out)
         if devices is None or answer.exit_code != 0:
-            reason = (answer.err.strip().splitlines() or [str(answer.exit_code)])[-1]
-            return _failed(engine, "engine.devices_failed", reason=reason)
+            return _failed(engine, "engine.devices_failed", reason=why(answer))
         return Told(engine.id, engine.title, engine.version(), devices)
 
     def _read(self) -> dict[str, Any]:
@@ -108,9 +102,8 @@ class EngineDevices:
 
 def read_devices(text: str) -> tuple[Device, ...] | None:
     """The devices in the last line that a worker printed, before which libraries may have printed theirs."""
-    lines = text.strip().splitlines()
     try:
-        return tuple(Device(**values) for values in json.loads(lines[-1] if lines else "")["devices"])
+        return tuple(Device(**values) for values in json.loads(last_line(text))["devices"])
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 from weighbridge.base.errors import Cancelled, WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.hardware.bandwidth import Table, load_table
-from weighbridge.hardware.machine import Bandwidth, Machine
-from weighbridge.hardware.measured import Measurements, measure
+from weighbridge.hardware.machine import Machine
+from weighbridge.hardware.measured import Measured, Measurements, measure
 from weighbridge.hardware.merge import with_engines
 from weighbridge.running.devices import EngineDevices, Told, by_engine
 from weighbridge.ui.background import Background
@@ -45,18 +45,18 @@ class MachineFacts(QObject):
         self._absent = absent
         self._asked = False
         self._table = Table(())
-        self._measured: Bandwidth | None = None
+        self._measured: Measured | None = None
+        self._problems: tuple[Cause, ...] = ()
         self.told: tuple[Told, ...] = ()
         self.measuring = False
         self.error: BaseException | None = None
 
     def complete(self, machine: Machine) -> Machine:
         """`machine` with what was learnt, and that no engine is installed, where none is."""
-        if self._absent is not None:
-            machine = replace(machine, problems=(*machine.problems, self._absent))
-        if self._measured is not None:
-            machine = replace(machine, bandwidth=self._measured)
-        return with_engines(machine, by_engine(self.told), self._table) if self.told else machine
+        absent = () if self._absent is None else (self._absent,)
+        machine = replace(machine, problems=(*machine.problems, *self._problems, *absent))
+        machine = with_engines(machine, by_engine(self.told), self._table) if self.told else machine
+        return machine if self._measured is None else self._measured.applied(machine)
 
     def ask_engines(self, machine: Machine) -> None:
         """Ask each installed engine what it can use of `machine`, once."""
@@ -67,33 +67,34 @@ class MachineFacts(QObject):
             )
 
     def measure(self, machine: Machine) -> None:
-        """Measure the memory's bandwidth, in under three seconds, and keep it."""
+        """Measure the memory's bandwidth, in under three seconds, that of cards where an engine can; keep both."""
         if not self.measuring:
             self.measuring, self.error = True, None
             self.changed.emit()
             self._background.stream(lambda task: self._measure(machine, task), self._kept, self._failed)
 
-    def _ask(self, machine: Machine) -> tuple[tuple[Told, ...], Table]:
-        return self._devices.told(machine), load_table()
+    def _ask(self, machine: Machine) -> tuple[tuple[Told, ...], Table, Measured]:
+        return self._devices.told(machine), load_table(), self._measurements.of(machine)
 
-    def _measure(self, machine: Machine, task: Task) -> Bandwidth:
+    def _measure(self, machine: Machine, task: Task) -> tuple[Measured, tuple[Cause, ...]]:
         gbs = impatient(lambda: self._measure_gbs(machine), task, "measure")
         if gbs is None:
             raise WeighbridgeError("hardware.not_measured")
-        today = date.today()
+        cards = impatient(lambda: self._devices.measured(machine), task, "measure cards")
         try:
-            self._measurements.keep(machine, gbs, today)
+            return self._measurements.keep(machine, gbs, date.today(), cards.gbs), cards.problems
         except OSError as error:
             values = {"gbs": round(gbs), "path": self._measurements.file, "reason": error.strerror or str(error)}
             raise WeighbridgeError("hardware.not_kept", **values) from error
-        return Bandwidth(gbs, gbs, "", measured_on=today.isoformat())
 
-    def _learnt(self, found: tuple[tuple[Told, ...], Table]) -> None:
-        self.told, self._table = found
+    def _learnt(self, found: tuple[tuple[Told, ...], Table, Measured]) -> None:
+        self.told, self._table, kept = found
+        if self._measured is None:
+            self._measured = kept
         self.changed.emit()
 
-    def _kept(self, found: Bandwidth) -> None:
-        self._measured = found
+    def _kept(self, found: tuple[Measured, tuple[Cause, ...]]) -> None:
+        self._measured, self._problems = found
         self.measuring = False
         self.changed.emit()
 
