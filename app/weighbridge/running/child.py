@@ -55,6 +55,7 @@ class Child:
         self._family: list[psutil.Process] = []
         self._insisting: threading.Thread | None = None
         self._stopping = threading.Lock()
+        self._over = threading.Event()
         # A daemon, for what has escaped may hold the pipe open for ever.
         self._reader = threading.Thread(target=self._read, name=f"child-{self._process.pid}", daemon=True)
         self._reader.start()
@@ -80,9 +81,12 @@ class Child:
         code = self._process.poll()
         if code is None:
             return None
+        self._over.set()
         self._end_family()
         self._reader.join(_LAST_WORDS_S)
         self._close_pipe()
+        if self._insisting is not None:
+            self._insisting.join()
         return 128 - code if code > 128 else code
 
     @property
@@ -112,13 +116,12 @@ class Child:
                 self._process.stdin.close()
 
     def _insist(self) -> None:
-        try:
-            self._process.wait(GRACE_S + INSIST_S)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(psutil.Error):
-                self._look_below()
-            self._process.kill()
-            self._end_family()
+        if self._over.wait(GRACE_S + INSIST_S):
+            return
+        with contextlib.suppress(psutil.Error):
+            self._look_below()
+        self._process.kill()
+        self._end_family()
 
     def _end_family(self) -> None:
         """The launcher leaves nothing behind; where it was killed itself, what was last seen below it is ended here."""
