@@ -10,14 +10,17 @@ from weighbridge.base.errors import BadFile, WeighbridgeError
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.config_counts import reckoned
 from weighbridge.formats.exl_names import exl_label, exl_of_names
+from weighbridge.formats.exl_storage import STORAGE, storage_tensors
+from weighbridge.formats.gguf_tensors import Tensor
 from weighbridge.formats.kinds import kind_of_config, kind_of_hub
+from weighbridge.formats.packed import Packing, held
 from weighbridge.formats.place import CONFIG, Folder
 from weighbridge.formats.quantisation import Quantisation, plain, quantisation
 from weighbridge.formats.safetensors import SafetensorsHeader
 from weighbridge.formats.shards import ENDING, INDEX, missing_shards, weights_of
 from weighbridge.formats.variant import File, Variant
 
-_BESIDE = ("quantize_config.json", "quant_config.json", "hf_quant_config.json", "quantization_config.json")
+BESIDE = ("quantize_config.json", "quant_config.json", "hf_quant_config.json", STORAGE)
 """Where converters tell of a quantisation that config.json is silent about, in the order of trust."""
 
 _ADAPTER = "adapter_config.json"
@@ -67,8 +70,6 @@ def config_kind(folder: Folder, config: Mapping[str, Any]) -> Kind:
 def _variant(
     folder: Folder, config: Mapping[str, Any], weights: list[File], found: _Found, problem: WeighbridgeError | None
 ) -> Variant:
-    parameters, size = reckoned(config).parameters, _size(weights)
-    bits = size * 8 / parameters if parameters and size and problem is None else None
     return Variant(
         found.quantisation.format,
         folder.path,
@@ -76,10 +77,30 @@ def _variant(
         files=tuple(weights),
         kind=config_kind(folder, config),
         guessed=found.guessed,
-        bits_per_weight=bits or found.quantisation.bits_per_weight,
+        bits_per_weight=found.quantisation.bits_per_weight if problem else _bits(folder, config, weights, found),
         asks_to_run_code=asks_to_run_code(config, folder.hints.tags),
         problem=problem,
     )
+
+
+def _bits(folder: Folder, config: Mapping[str, Any], weights: list[File], found: _Found) -> float | None:
+    """By size and parameters, else by EXL3's own table of tensors, else what the config tells."""
+    parameters, size = reckoned(config).parameters, _size(weights)
+    if parameters and size:
+        return size * 8 / parameters
+    if found.quantisation.format == "exl3":
+        tensors = _stored(folder)
+        parameters = held(tensors, Packing(), None, None).parameters
+        if parameters:
+            return sum(tensor.size_bytes or 0 for tensor in tensors) * 8 / parameters
+    return found.quantisation.bits_per_weight
+
+
+def _stored(folder: Folder) -> tuple[Tensor, ...]:
+    try:
+        return storage_tensors(folder.json(STORAGE) or {})
+    except BadFile:
+        return ()
 
 
 def _size(weights: list[File]) -> int | None:
@@ -89,7 +110,7 @@ def _size(weights: list[File]) -> int | None:
 
 def _quantisation(folder: Folder, config: Mapping[str, Any], weights: list[File]) -> _Found:
     told = quantisation(config, ())
-    for name in _BESIDE if told is None else ():
+    for name in BESIDE if told is None else ():
         told = told or quantisation({}, [folder.json(name) or {}])
     if told is not None:
         return _Found(told)
