@@ -72,7 +72,7 @@ class Child:
         """
         self._close_pipe()
         with self._stopping:
-            if self._insisting is None:
+            if self._insisting is None and not self._over.is_set():
                 self._insisting = threading.Thread(target=self._insist, name=f"end-{self.pid}", daemon=True)
                 self._insisting.start()
 
@@ -85,8 +85,10 @@ class Child:
         self._end_family()
         self._reader.join(_LAST_WORDS_S)
         self._close_pipe()
-        if self._insisting is not None:
-            self._insisting.join()
+        with self._stopping:
+            insisting = self._insisting
+        if insisting is not None:
+            insisting.join()
         return 128 - code if code > 128 else code
 
     @property
