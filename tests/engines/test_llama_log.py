@@ -82,6 +82,14 @@ def test_report(line, told):
             "engine.missing_library",
         ),
         ("UnicodeEncodeError: 'utf-8' codec can't encode '\\udcff': surrogates not allowed", "engine.file_name"),
+        (
+            "0.00.154.573 E llama_init_from_model: quantized V cache requires flash_attn to be enabled",
+            "engine.load_refused",
+        ),
+        (
+            "0.00.154.731 E llama_init_from_model: failed to initialize the context: failed to allocate buffer",
+            "engine.out_of_memory",
+        ),
         ("srv start: couldn't bind HTTP server socket, hostname: 127.0.0.1, port: 1", "engine.port_taken"),
     ],
 )
@@ -90,6 +98,12 @@ def test_diagnosis_by_the_engines_own_words(line, code):
     assert cause is not None
     assert cause.code == code
     assert cause.values["line"] == line
+
+
+def test_the_reason_of_a_refusal_is_named():
+    cause = diagnose(["0.1 E llama_init_from_model: failed to initialize the context: n_seq_max must be <= 256"], 1)
+    assert cause is not None
+    assert cause.values["reason"] == "n_seq_max must be <= 256"
 
 
 def test_the_unknown_architecture_is_named():

@@ -174,6 +174,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("{engine} was ended by the system ({signal}), most often because memory ran out."),
         mark("Choose a smaller context length, a smaller quantisation, or close other programs."),
     ),
+    "engine.load_refused": (
+        mark("{engine} does not load the model with these settings: {reason}."),
+        mark("Change the setting that it names."),
+    ),
     "engine.missing_library": (
         mark("{engine} needs the system library {library}, which is not installed."),
         mark("Install the package that holds it (on Debian, libgomp1 holds libgomp.so.1), then load the model again."),
