@@ -100,13 +100,13 @@ _CAUSES = (
         ),
         "engine.out_of_memory",
     ),
-    (
-        re.compile(r"llama_init_from_model: (?:failed to initialize the context: )?(?P<reason>.+)"),
-        "engine.load_refused",
-    ),
     (re.compile(r"couldn't bind|bind failed|Address already in use"), "engine.port_taken"),
     (re.compile(r"UnicodeEncodeError: .*surrogates not allowed"), "engine.file_name"),
     (re.compile(r"No module named 'xllamacpp'"), "engine.not_installed"),
+    (
+        re.compile(r"E llama_init_from_model: (?:failed to initialize the context: )?(?P<reason>.+)"),
+        "engine.load_refused",
+    ),
 )
 
 
