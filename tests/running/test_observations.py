@@ -12,9 +12,10 @@ from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 from weighbridge.library.model import Model
 from weighbridge.running import observations
-from weighbridge.running.observations import Observation, Observations, Recorder, Situation, situation
+from weighbridge.running.devices import Told
+from weighbridge.running.observations import Observation, Observations, Recorder, Situation, build_of, situation
 from weighbridge.running.state import Running, State
-from weighbridge_engines.api import Load
+from weighbridge_engines.api import Device, Load
 
 MIB = 1 << 20
 BUILD = ("1", ("A Processor",))
@@ -104,6 +105,18 @@ def running(**changes):
     held = {"Host": {"weights_bytes": 92 * MIB, "kv_bytes": 40 * MIB, "other_bytes": 1}}
     values = {"held": held, "memory_bytes": 250 * MIB, **changes}
     return Running("m", "M", "llama_server", State.READY, LOAD, **values)
+
+
+def test_a_build_is_known_by_its_version_and_devices():
+    devices = (
+        Device("CUDA0", "RTX 3090", "gpu"),
+        Device("CPU", "A Processor", "cpu"),
+        Device("CUDA1", "RTX 3090", "gpu"),
+    )
+    told = [Told("other", "Other", "7", ()), Told("e", "E", "1", devices), Told("sick", "Sick", "1", None)]
+    assert build_of(told, "e") == ("1", ("A Processor", "RTX 3090", "RTX 3090"))
+    assert build_of(told, "sick") is None
+    assert build_of(told, "absent") is None
 
 
 def record(database, tmp_path, now=None, describe=lambda model, load: ESTIMATE, build=lambda engine_id: BUILD):

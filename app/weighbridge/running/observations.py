@@ -10,7 +10,7 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ from weighbridge.base.database import Database
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.estimates.estimate import HOST, Estimate, Term
 from weighbridge.library.model import Model
+from weighbridge.running.devices import Told
 from weighbridge.running.sizing import decisive, files_of
 from weighbridge.running.state import Running
 from weighbridge_engines.api import Load
@@ -77,6 +78,14 @@ def situation(model: Model, load: Load, engine_id: str, version: str | None, dev
     """That of a model on this machine. Looks at its files."""
     architecture = model.info.architecture if model.info else None
     return Situation(files_of(model.parts), architecture, engine_id, version, devices, decisive(load))
+
+
+def build_of(told: Iterable[Told], engine_id: str) -> tuple[str | None, tuple[str, ...]] | None:
+    """The version of an engine here and the names of its devices; None where it did not tell them."""
+    for one in told:
+        if one.engine_id == engine_id and one.devices is not None:
+            return one.version, tuple(sorted(device.name for device in one.devices))
+    return None
 
 
 def told_by(running: Running) -> dict[str, dict[Term, int]]:
