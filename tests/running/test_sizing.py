@@ -1,7 +1,9 @@
 """Asking an engine what a load would take: the child's bounds, with echo; the table itself, with llama.cpp."""
 
 import json
+import math
 import os
+import struct
 import sys
 import threading
 import time
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.formats.made_gguf import head, tensor, text, value
 
 from weighbridge.base.errors import BadFile, Cancelled
 from weighbridge.base.task import Task
@@ -201,3 +204,50 @@ def test_the_table_of_a_header_alone_is_that_of_the_file(tmp_path, smollm2, load
     assert of_header == of_file
     assert of_header.rows[0].model_bytes == 92 * MIB
     assert time.monotonic() - started < 2 * sizing.LIMIT_S
+
+
+def part(number, tensors):
+    """One of two parts of a small model without a vocabulary."""
+    keys = {
+        "general.architecture": "llama",
+        "llama.block_count": 1,
+        "llama.context_length": 8192,
+        "llama.embedding_length": 64,
+        "llama.feed_forward_length": 128,
+        "llama.attention.head_count": 4,
+        "llama.attention.layer_norm_rms_epsilon": 1e-5,
+        "llama.vocab_size": 32768,
+        "tokenizer.ggml.model": "no_vocab",
+    }
+    body = b"".join(text(name) + value(content) for name, content in keys.items())
+    for name, count in (("split.no", number), ("split.count", 2)):
+        body += text(name) + struct.pack("<IH", 2, count)
+    body += text("split.tensors.count") + struct.pack("<Ii", 5, 11)
+    records, offset = b"", 0
+    for name, shape in tensors.items():
+        records += tensor(name, shape, 0, offset)
+        offset += 4 * math.prod(shape)
+    content = head(len(tensors), len(keys) + 3) + body + records
+    content += bytes(-len(content) % 32)
+    return Head(content, len(content) + offset)
+
+
+@pytest.mark.engine
+def test_a_model_in_parts_is_sized_as_one(tmp_path):
+    layer = {
+        "attn_norm": (64,),
+        "ffn_norm": (64,),
+        "attn_q": (64, 64),
+        "attn_k": (64, 64),
+        "attn_v": (64, 64),
+        "attn_output": (64, 64),
+        "ffn_gate": (64, 128),
+        "ffn_up": (64, 128),
+        "ffn_down": (128, 64),
+    }
+    first = {"token_embd.weight": (64, 32768), "output_norm.weight": (64,)}
+    second = {f"blk.0.{name}.weight": shape for name, shape in layer.items()}
+    table = sized(LLAMA, [part(0, first), part(1, second)], LOAD, tmp_path, Limits())
+    assert isinstance(table, Table), table
+    assert [(row.device, row.model_bytes) for row in table.rows] == [("Host", 8 * MIB)]
+    assert table.rows[0].context_bytes == 4096 * 64 * 2 * 2
