@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from weighbridge.estimates.memory import simple_memory
+from weighbridge.estimates.simple import simple_memory
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 

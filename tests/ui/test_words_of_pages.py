@@ -9,7 +9,7 @@ import pytest
 from tests.ui.fakes import GIB, machine
 
 from weighbridge.base.task import Progress
-from weighbridge.estimates.memory import Memory as Estimate
+from weighbridge.estimates.simple import Memory as Estimate
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 from weighbridge.hardware.machine import Bandwidth, Basis, Cpu, Device, Memory, MemoryKind, Sensors

@@ -12,7 +12,7 @@ from weighbridge.base.units import number, size
 from weighbridge.base.words import text
 
 if TYPE_CHECKING:
-    from weighbridge.estimates.memory import Memory
+    from weighbridge.estimates.simple import Memory
     from weighbridge.library.index import Library
     from weighbridge.library.model import Model
 
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _memory(model: Model) -> Memory:
     """At 4096 tokens, or at the model's own limit where that is smaller."""
-    from weighbridge.estimates.memory import simple_memory
+    from weighbridge.estimates.simple import simple_memory
 
     limit = model.info.context_length if model.info else None
     return simple_memory(model.info, model.size_bytes, min(CONTEXT, limit or CONTEXT))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from weighbridge.estimates.memory import simple_memory
+from weighbridge.estimates.simple import simple_memory
 from weighbridge.hardware.memory import detect_memory
 from weighbridge.library.model import Model
 from weighbridge_engines.api import Load

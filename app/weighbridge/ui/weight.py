@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from weighbridge.base.units import THIN, number, size
 from weighbridge.base.words import text
-from weighbridge.estimates.memory import CELL_STEP, F16_BYTES, kv_cache_bytes, simple_memory
-from weighbridge.estimates.memory import Memory as Estimate
+from weighbridge.estimates.simple import CELL_STEP, F16_BYTES, kv_cache_bytes, simple_memory
+from weighbridge.estimates.simple import Memory as Estimate
 from weighbridge.library.model import Model
 from weighbridge.ui.memory_parts import Part
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFont
 
 from weighbridge.base.units import number, size
 from weighbridge.base.words import text
-from weighbridge.estimates.memory import Memory as Estimate
+from weighbridge.estimates.simple import Memory as Estimate
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running
 from weighbridge.ui import weight

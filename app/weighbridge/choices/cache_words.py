@@ -1,0 +1,79 @@
+"""Why a token of context costs what it costs, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from weighbridge.base.units import number, size
+from weighbridge.base.words import text
+from weighbridge.estimates.cache import kv_bytes, token_bytes
+from weighbridge.estimates.plan import ELEMENT_BYTES, Plan
+from weighbridge.estimates.shape import Certainty, Layer, Shape
+
+
+def token_in_words(shape: Shape, plan: Plan) -> str:
+    """ "30 layers × (192 + 192) × 2 bytes = 22.5 KiB a token"; what windows, states and sharing change follows."""
+    if shape.certainty is Certainty.UNKNOWN:
+        return text("The header does not say enough to tell what a token of context costs.")
+    if not any(layer.cached for layer in shape.layers):
+        return _without_cache(shape)
+    said = [_growing(shape, plan), *_windows(shape), *_others(shape)]
+    return " ".join(sentence for sentence in said if sentence)
+
+
+def _growing(shape: Shape, plan: Plan) -> str:
+    full = Counter(
+        (layer.key_width, layer.value_width) for layer in shape.layers if layer.cached and layer.window is None
+    )
+    if not full:
+        return text("Every layer keeps only a window, so a longer context costs nothing more.")
+    parts = " + ".join(
+        text("{layers} layers × ({keys} + {values})", layers=number(count), keys=number(keys), values=number(values))
+        for (keys, values), count in full.items()
+    )
+    each = size(token_bytes(shape, plan))
+    if plan.key_type == plan.value_type:
+        element = number(ELEMENT_BYTES[plan.key_type], 0 if ELEMENT_BYTES[plan.key_type] % 1 == 0 else 4)
+        return text("{parts} × {element} bytes = {each} a token.", parts=parts, element=element, each=each)
+    return text("{parts}, keys in {key_type}, values in {value_type} = {each} a token.", parts=parts, each=each,
+                key_type=plan.key_type, value_type=plan.value_type)  # fmt: skip
+
+
+def _windows(shape: Shape) -> list[str]:
+    windows = Counter(layer.window for layer in shape.layers if layer.cached and layer.window is not None)
+    return [
+        text("{layers} layers keep only the last {tokens} tokens.", layers=number(count), tokens=number(window))
+        for window, count in windows.items()
+    ]
+
+
+def _others(shape: Shape) -> list[str]:
+    """Layers without a cache of their own, and the compressed kind."""
+    said: list[str] = []
+    states = sum(1 for layer in shape.layers if _has_state(layer))
+    if states:
+        said.append(text("{layers} layers keep a state that does not grow.", layers=number(states)))
+    borrowing = sum(1 for layer in shape.layers if not layer.cached and not _has_state(layer))
+    if borrowing:
+        said.append(text("{layers} layers have no cache of their own.", layers=number(borrowing)))
+    if shape.latent:
+        said.append(text("Attention is kept compressed, keys and values as one."))
+    return said
+
+
+def _without_cache(shape: Shape) -> str:
+    if shape.recurrent:
+        return text("Its layers keep a state that does not grow: a longer context costs nothing more.")
+    return text("It reads a text at once and keeps no cache.")
+
+
+def _has_state(layer: Layer) -> bool:
+    return layer.conv + layer.state > 0
+
+
+def context_curve(shape: Shape, plan: Plan, longest: int, steps: int = 48) -> list[tuple[int, int]]:
+    """KV cache in bytes against context in tokens, from 0 up to `longest`, for a drawing."""
+
+    points = [max(256, longest * step // steps) for step in range(1, steps + 1)]
+    return [(context, kv_bytes(shape, replace(plan, context=context))) for context in points]

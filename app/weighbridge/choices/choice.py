@@ -1,0 +1,99 @@
+"""A model weighed against this machine as things stand. Pure: what is free and what is installed are handed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from weighbridge.choices.runner import Runner, runner_for
+from weighbridge.estimates.blueprint import Blueprint
+from weighbridge.estimates.fit import Fit, Verdict, fit
+from weighbridge.estimates.plan import Plan
+from weighbridge.hardware.machine import Device, Machine, MemoryKind
+from weighbridge.library.model import Model
+from weighbridge.running.devices import Told, missing_build
+from weighbridge.running.places import given_back, places_for, places_with
+from weighbridge.running.plans import plan_of
+from weighbridge.running.state import Running
+from weighbridge_engines.api import Cause, Engine, Load
+
+_ONLY_ON = {"exllamav2": ("nvidia",), "exllamav3": ("nvidia",), "mlx": ("apple", "nvidia")}
+"""Whose cards an engine of another kind than llama.cpp needs."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What models are weighed against: the machine with what each engine told, the engines, and what is loaded."""
+
+    machine: Machine
+    engines: Mapping[str, Engine]
+    told: Sequence[Told] = ()
+    running: Sequence[Running] = ()
+
+    def without(self, model_id: str) -> Surroundings:
+        """The same, for weighing a model that is loaded itself: its own memory is given back first."""
+        return replace(self, running=[one for one in self.running if one.model_id != model_id])
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """How a model would stand on a card that nothing installed here can use, and what is missing for it."""
+
+    device: Device
+    fit: Fit
+    missing: Cause
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One weighed model. `fit` is None where the file is damaged or says nothing; `runner` where nobody runs it.
+
+    They are two fields: a model may fit that nothing here can run.
+    """
+
+    model: Model
+    blueprint: Blueprint | None
+    runner: Runner | None
+    fit: Fit | None
+    elsewhere: Elsewhere | None = None
+
+
+def weigh(
+    model: Model, blueprint: Blueprint | None, load: Load, around: Surroundings, *, with_remedy: bool = False
+) -> Choice:
+    """`model` as `load` would load it, in what is free now and what unused models would give back."""
+    runner = runner_for(model.format, around.engines.values())
+    if blueprint is None or runner is None or model.problem is not None:
+        return Choice(model, blueprint, runner, None)
+    plan = plan_of(load, runner.engine_id)
+    back = given_back(around.running)
+    places = places_for(around.machine, runner.engine_id, back)
+    here = fit(blueprint, plan, places, with_remedy=with_remedy)
+    return Choice(model, blueprint, runner, here, _elsewhere(blueprint, plan, around, runner, back))
+
+
+def _elsewhere(
+    blueprint: Blueprint, plan: Plan, around: Surroundings, runner: Runner, given_back_bytes: int
+) -> Elsewhere | None:
+    """The best card that no installed engine uses, where there is one that would hold something of the model."""
+    unused = _unused_cards(around.machine.devices, around.told, plan.engine)
+    weighed = [
+        (device, missing, fit(blueprint, plan, places_with(around.machine, [device], given_back_bytes)))
+        for device, missing in unused
+    ]
+    better = [each for each in weighed if each[2].verdict in (Verdict.FITS, Verdict.TIGHT, Verdict.PARTIAL)]
+    if not better:
+        return None
+    device, missing, best = min(better, key=lambda each: list(Verdict).index(each[2].verdict))
+    return Elsewhere(device, best, missing)
+
+
+def _unused_cards(devices: Iterable[Device], told: Sequence[Told], engine_id: str) -> list[tuple[Device, Cause]]:
+    vendors = _ONLY_ON.get(engine_id)
+    cards: list[tuple[Device, Cause]] = []
+    for device in devices:
+        missing = missing_build(device, told)
+        suits = vendors is None or device.vendor in vendors
+        if missing is not None and suits and device.memory.kind is MemoryKind.DEDICATED:
+            cards.append((device, missing))
+    return cards

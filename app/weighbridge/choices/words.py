@@ -1,0 +1,124 @@
+"""What a weighed model says of itself: its badge, who can run it, what would make it fit. For window and terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.base.units import number, size, tokens
+from weighbridge.base.words import mark, plural, text
+from weighbridge.choices.choice import Elsewhere
+from weighbridge.choices.runner import Runner
+from weighbridge.estimates.estimate import HOST, Basis, Estimate, Place, Term
+from weighbridge.estimates.fit import Fit, Remedy, Verdict
+from weighbridge.estimates.plan import Plan
+
+_TERMS: Mapping[Term, str] = {
+    Term.WEIGHTS: mark("Weights"),
+    Term.KV: mark("KV cache"),
+    Term.STATE: mark("State"),
+    Term.COMPUTE: mark("Compute buffers"),
+    Term.OUTPUT: mark("Output"),
+    Term.ENGINE: mark("Engine"),
+    Term.PROJECTOR: mark("Projector"),
+    Term.DRAFT: mark("Draft model"),
+    Term.ADAPTER: mark("Adapter"),
+}
+_BASES: Mapping[Basis, str] = {
+    Basis.CALCULATED: mark("Calculated"),
+    Basis.ENGINE: mark("llama.cpp's own figure"),
+    Basis.MEASURED: mark("Measured here"),
+}
+
+
+def term_in_words(term: Term) -> str:
+    """ "KV cache"."""
+    return text(_TERMS[term])
+
+
+def basis_in_words(basis: Basis) -> str:
+    """ "Calculated"."""
+    return text(_BASES[basis])
+
+
+def place_in_words(place: Place) -> str:
+    """A card by its name; system memory as "RAM"."""
+    return place.name or text("RAM")
+
+
+def verdict_in_words(fit: Fit | None) -> str:
+    """The verdict and the figure that matters: "Fits · 4.9 GiB left"."""
+    if fit is None or fit.verdict is Verdict.UNKNOWN:
+        return text("Unknown")
+    if fit.verdict is Verdict.PARTIAL:
+        return _partial(fit)
+    left = size(abs(fit.left_bytes or 0))
+    if fit.verdict is Verdict.NO:
+        return text("No · {amount} short", amount=left)
+    return text("Fits · {amount} left", amount=left) if fit.verdict is Verdict.FITS else _tight(left)
+
+
+def _tight(left: str) -> str:
+    return text("Tight · {amount} left", amount=left)
+
+
+def _partial(fit: Fit) -> str:
+    if fit.plan.cpu_experts and fit.gpu_layers == fit.all_layers:
+        return text("Partial · experts of {count} layers in RAM", count=number(fit.plan.cpu_experts))
+    return text("Partial · {count} of {all} layers", count=number(fit.gpu_layers or 0), all=number(fit.all_layers or 0))
+
+
+def runner_in_words(runner: Runner | None) -> str:
+    """ "llama.cpp", "ExLlamaV3 (not here)", or that nobody is known to run it."""
+    if runner is None:
+        return text("nobody")
+    if runner.installed:
+        return runner.title
+    if runner.missing is not None and runner.missing.code == "engine.not_ours":
+        return text("{engine} (not part of this program)", engine=runner.title)
+    return text("{engine} (install)", engine=runner.title)
+
+
+def elsewhere_in_words(elsewhere: Elsewhere) -> str:
+    """ "Fits on RTX 3090 with the CUDA build (install)"."""
+    values = elsewhere.missing.values
+    return text(
+        "{verdict} on {device} with the {build} build of {engine} (install)",
+        verdict=verdict_in_words(elsewhere.fit),
+        device=elsewhere.device.name,
+        build=str(values.get("build", "")),
+        engine=str(values.get("engine", "")),
+    )
+
+
+def remedy_in_words(remedy: Remedy, plan: Plan) -> str:
+    """What to change: "It fits with a KV cache in q8_0 and 8,192 tokens of context"."""
+    changed: list[str] = []
+    if remedy.plan.slots != plan.slots:
+        changed.append(plural("{count} slot", "{count} slots", remedy.plan.slots, count=number(remedy.plan.slots)))
+    if remedy.plan.key_type != plan.key_type:
+        changed.append(text("a KV cache in {type}", type=remedy.plan.key_type))
+    if remedy.plan.context != plan.context:
+        changed.append(text("a context of {tokens}", tokens=tokens(remedy.plan.context)))
+    listed = text(" and ").join(changed)
+    if remedy.verdict is Verdict.PARTIAL:
+        return text("It fits in part with {changes}.", changes=listed)
+    return text("It fits with {changes}.", changes=listed)
+
+
+def total_in_words(estimate: Estimate) -> str:
+    """The whole need: "4.6 GiB", "3.1 to 8.0 GiB" for a range, "4.6 GiB + unknown" where a term is unknown."""
+    if estimate.total_bytes is None:
+        return text("{known} + unknown", known=size(estimate.known_bytes))
+    least = estimate.least_bytes
+    if least is not None and least < estimate.total_bytes:
+        return text("{least} to {most}", least=size(least), most=size(estimate.total_bytes))
+    return size(estimate.total_bytes)
+
+
+def where_in_words(fit: Fit) -> str:
+    """Which place the verdict speaks of: "in RAM", "on RTX 3090"; "" where that is not known."""
+    if fit.place is None:
+        return ""
+    if fit.place.id == HOST and not fit.place.name:
+        return text("in RAM")
+    return text("on {device}", device=fit.place.name)

@@ -1,0 +1,72 @@
+"""The memories that an engine's build can put a model in, out of what the machine has. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from weighbridge.estimates.estimate import HOST, Place, PlaceKind
+from weighbridge.hardware.machine import Device, Machine, Memory, MemoryKind
+from weighbridge.running.state import Running, State
+
+_APIS = {"nvidia": "cuda", "amd": "rocm", "apple": "metal"}
+"""How a card of a maker is reached, where its engine does not say so in the name it gives it."""
+_TOLD_APIS = ("cuda", "rocm", "metal", "vulkan", "sycl")
+
+
+def places_for(machine: Machine, engine_id: str, given_back_bytes: int = 0) -> tuple[Place, ...]:
+    """System memory first, then the cards that the installed build of `engine_id` uses.
+
+    Cards with memory of their own hide a graphics part that borrows the system's, as llama.cpp lets them. Where memory
+    is one for both, it is one place. `given_back_bytes` is what models that may be ended hold in system memory.
+    """
+    return _places(machine, [device for device in machine.devices if _sees(device, engine_id)], given_back_bytes)
+
+
+def places_with(machine: Machine, devices: Iterable[Device], given_back_bytes: int = 0) -> tuple[Place, ...]:
+    """As `places_for`, for a build that could use just these devices."""
+    return _places(machine, list(devices), given_back_bytes)
+
+
+def given_back(running: Iterable[Running]) -> int:
+    """What the loaded models that nobody uses and nobody pinned would give back."""
+    idle = [one for one in running if one.state is State.READY and not one.in_flight and not one.pinned]
+    return sum(one.memory_bytes or 0 for one in idle)
+
+
+def _places(machine: Machine, devices: Sequence[Device], given_back_bytes: int) -> tuple[Place, ...]:
+    cards = [device for device in devices if device.memory.kind is MemoryKind.DEDICATED]
+    host = _host(machine.memory, given_back_bytes)
+    if cards:
+        return (host, *(_card(device) for device in cards))
+    shared = next(iter(devices), None)
+    return (host,) if shared is None else (_one_for_both(host, shared),)
+
+
+def _host(memory: Memory, given_back_bytes: int) -> Place:
+    free = None if memory.available_bytes is None else memory.available_bytes + given_back_bytes
+    return Place(HOST, "", PlaceKind.HOST, memory.total_bytes, free, given_back_bytes=given_back_bytes)
+
+
+def _card(device: Device) -> Place:
+    memory = device.memory
+    return Place(
+        device.id, device.name, PlaceKind.DEDICATED, memory.total_bytes, memory.available_bytes, api=_api(device)
+    )
+
+
+def _one_for_both(host: Place, device: Device) -> Place:
+    """System memory in which a graphics part computes: no more of it than the part may take."""
+    limit = device.memory.usable_bytes or device.memory.total_bytes
+    free = host.free_bytes if limit is None or host.free_bytes is None else min(limit, host.free_bytes)
+    total = host.total_bytes if limit is None or host.total_bytes is None else min(limit, host.total_bytes)
+    return replace(host, name=device.name, kind=PlaceKind.UNIFIED, total_bytes=total, free_bytes=free, api=_api(device))
+
+
+def _api(device: Device) -> str:
+    told = " ".join(sight.id.lower() for sight in device.seen_by)
+    return next((api for api in _TOLD_APIS if api in told), _APIS.get(device.vendor, "vulkan"))
+
+
+def _sees(device: Device, engine_id: str) -> bool:
+    return any(sight.engine == engine_id for sight in device.seen_by)
