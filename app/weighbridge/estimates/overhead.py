@@ -1,0 +1,112 @@
+"""What an engine takes beside the model: its process, the driver, scratch space, and what it saves as it runs. Pure.
+
+The weakest figures of all: drivers differ, and only some of these were measured. Each says where it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from weighbridge.estimates.cache import layer_cells, layer_kv_bytes, layer_state_bytes
+from weighbridge.estimates.estimate import Place, PlaceKind
+from weighbridge.estimates.plan import Plan
+from weighbridge.estimates.shape import Layer
+
+MIB = 1 << 20
+
+PROCESS_BYTES: Mapping[str, int] = {
+    "llama_server": 150 * MIB,
+    "llama_cpp": 150 * MIB,
+    "mlx": 150 * MIB,
+    "exllamav2": 1024 * MIB,
+    "exllamav3": 1024 * MIB,
+}
+"""An engine's own process: code, the model's vocabulary, its server.
+
+llama.cpp: 38 to 150 MiB measured on Linux, more with a larger vocabulary. MLX: 72 MiB measured with nothing loaded, the
+rest is for a tokenizer. The ExLlama libraries: an estimate of what PyTorch with CUDA takes, not measured.
+"""
+OTHER_PROCESS_BYTES = 150 * MIB
+"""An engine that was not measured is counted like llama.cpp."""
+
+DRIVER_BYTES: Mapping[str, int] = {
+    "cuda": 330 * MIB,
+    "rocm": 330 * MIB,
+    "vulkan": 150 * MIB,
+    "sycl": 150 * MIB,
+    "metal": 128 * MIB,
+}
+"""What a process takes on a card before it puts anything there: the driver's context and its libraries.
+
+CUDA: 320 to 330 MiB, as others measured with cuBLAS; the context alone is 107 MiB on an RTX 4060 Ti and 555 MiB on an
+RTX PRO 6000, as it grows with the number of processors. ROCm like CUDA. Vulkan and SYCL (100 to 200 MiB) and Metal (of
+which Ollama reserves 512 MiB, scratch space included) are estimates.
+"""
+
+SLACK_BYTES, SLACK_SHARE = 150 * MIB, 0.02
+"""The pool from which CUDA and ROCm kernels take scratch space, in bytes and as a share of the weights: an estimate."""
+
+PROMPT_CACHE_BYTES = 512 * MIB
+"""llama.cpp's cache of prompts in host memory, as Weighbridge starts it; its own default is 8 GiB."""
+
+CHECKPOINTS = 32
+"""Up to so many times for each slot, llama.cpp saves what it could not take back (`n_ctx_checkpoints`)."""
+
+_POOLED = frozenset({"cuda", "rocm"})
+_SAVING = "llama_server"
+_F16 = "f16"
+_F16_BYTES = 2
+
+
+def overhead_bytes(engine: str, place: Place, weights_bytes: int = 0) -> int:
+    """What `engine` takes in `place`, where it put `weights_bytes`, from its start on: its process, or the driver.
+
+    A place that an engine does not use costs nothing: it is not asked for here.
+    """
+    if place.kind is PlaceKind.HOST:
+        return process_bytes(engine)
+    if place.kind is PlaceKind.UNIFIED:
+        return process_bytes(engine) + DRIVER_BYTES.get(place.api, DRIVER_BYTES["metal"])
+    slack = SLACK_BYTES + round(weights_bytes * SLACK_SHARE) if place.api in _POOLED else 0
+    return DRIVER_BYTES.get(place.api, DRIVER_BYTES["cuda"]) + slack
+
+
+def process_bytes(engine: str) -> int:
+    """What the process of `engine` takes in host memory with no model."""
+    return PROCESS_BYTES.get(engine, OTHER_PROCESS_BYTES)
+
+
+def growth_bytes(layers: Iterable[Layer], plan: Plan) -> int:
+    """What `plan` may come to take in host memory while it runs, beyond what it takes once loaded: at most.
+
+    llama.cpp's server keeps the caches of past prompts. Where layers keep a window or a state, which cannot be rolled
+    back, it also saves those at points of each conversation. Source: `server_prompt_cache`, `create_checkpoint`.
+    """
+    if plan.engine != _SAVING:
+        return 0
+    alone = replace(plan, slots=1)
+    saved = sum(_saved_bytes(layer, alone) for layer in layers)
+    return PROMPT_CACHE_BYTES + saved * CHECKPOINTS * plan.slots
+
+
+def dequantised_bytes(layers: Iterable[Layer], plan: Plan, api: str) -> int:
+    """Space for one layer's cache in 16 bits, into which CUDA and ROCm turn another type to attend to a prompt.
+
+    The layers are those on one card; the widest counts. It is part of the compute buffer of newer builds of llama.cpp,
+    of the pool in older ones. Source: `ggml_cuda_flash_attn_ext_get_alloc_size`.
+    """
+    if api not in _POOLED or not plan.flash_attention:
+        return 0
+    return max((_dequantised(layer, plan) for layer in layers), default=0)
+
+
+def _dequantised(layer: Layer, plan: Plan) -> int:
+    width = layer.key_width if plan.key_type != _F16 else 0
+    width += layer.value_width if plan.value_type != _F16 else 0
+    return layer_cells(layer, plan) * plan.streams * width * _F16_BYTES
+
+
+def _saved_bytes(layer: Layer, plan: Plan) -> int:
+    windowed = layer.window is not None and not plan.whole_window
+    return layer_state_bytes(layer, plan) + (layer_kv_bytes(layer, plan) if windowed else 0)
