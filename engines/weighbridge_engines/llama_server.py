@@ -142,11 +142,19 @@ def serve(load: Load, port: int, key: str) -> None:
 def size(load: Load) -> None:
     """Print the table of what `load` would take: llama.cpp's trial without weights, the first thing its fitting does.
 
-    At this log level, nothing that stands in the model file is printed before the table.
+    At this log level, nothing that stands in the model file is printed before the table. Nothing is mapped, as in the
+    trial itself: where that fails the load goes on, and would read the whole file into the system's cache.
     """
     import xllamacpp
 
-    trial = {"no_alloc": True, "warmup": False, "fit_params": True, "cpuparams.n_threads": 1, "n_threads_http": 1}
+    trial = {
+        "no_alloc": True,
+        "warmup": False,
+        "fit_params": True,
+        "load_mode": "LLAMA_LOAD_MODE_NONE",
+        "cpuparams.n_threads": 1,
+        "n_threads_http": 1,
+    }
     xllamacpp.Server(parameters(load, 0, secrets.token_urlsafe(), **trial))
 
 
