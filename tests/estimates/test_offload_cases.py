@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from tests.benchmarks.offload_accuracy import Case, Pair, Result, cases, results
 
 DATA = Path(__file__).parents[1] / "data"
