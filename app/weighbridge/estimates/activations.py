@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from weighbridge.estimates.compute_recurrent import graph_of
+from weighbridge.estimates.graph_layers import Graph
+from weighbridge.estimates.shape_gguf import shape_of_gguf
 from weighbridge.formats.keys import Keys
 from weighbridge.formats.model import MAX_LAYERS, ModelInfo
 
@@ -20,14 +23,16 @@ Shapes = Mapping[str, Sequence[int]]
 class Activations:
     """What a model's graph holds for one token, in floats of 32 bits.
 
-    `layers` is the peak within each layer, beside the graph's inputs; `vocabulary` the width of the logits, `heads` the most
-    query heads in a layer (each has its row of scores where there is no flash attention).
+    `layers` is the peak within each layer, beside the graph's inputs; `vocabulary` the width of the logits, `heads` the
+    most query heads in a layer (each has its row of scores where there is no flash attention). `graph` is there for a
+    model that keeps a state: its layers cannot be looked at one by one.
     """
 
     embedding: int
     vocabulary: int
     heads: int
     layers: tuple[int, ...]
+    graph: Graph | None = None
 
 
 def activations(info: ModelInfo) -> Activations | None:
@@ -43,6 +48,7 @@ def activations(info: ModelInfo) -> Activations | None:
         vocabulary=_vocabulary(keys, shapes.get(None, {}), width),
         heads=max(info.heads or (0,)),
         layers=tuple(_Layer(info, keys, shapes.get(number, {}), number).peak() for number in range(kept)),
+        graph=graph_of(info, shape_of_gguf(info)),
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from weighbridge.estimates.graph_attention import Attention, LatentAttention
+from weighbridge.estimates.graph_keys import shapes_of_keys
 from weighbridge.estimates.graph_layers import Block, Both, Graph, Mixer, graph_floats
 from weighbridge.estimates.graph_parts import Batch, Dense, Experts
 from weighbridge.estimates.graph_rwkv import Rwkv, TimeMix6, TimeMix7
@@ -31,11 +32,11 @@ _UNTURNED = frozenset(["jamba", "nemotron_h", "nemotron_h_moe"])
 
 
 def graph_of(info: ModelInfo, shape: Shape) -> Graph | None:
-    """The outline of this model's graph; None for one that keeps no state, or whose tensors are not known."""
+    """The outline of this model's graph; None for one that keeps no state, or that is not understood."""
     width = info.embedding_length
-    if not shape.recurrent or not width or not info.tensors or info.architecture in _OTHERWISE:
+    if not shape.recurrent or not width or info.architecture in _OTHERWISE:
         return None
-    shapes = _by_layer(info)
+    shapes = _by_layer(info) if info.tensors else _by_keys(info, shape)
     reader = _Reader(info, width)
     layers = [reader.layer(number, shapes.get(number, {}), kept) for number, kept in enumerate(shape.layers)]
     if any(layer is None for layer in layers):
@@ -51,13 +52,18 @@ def recurrent_bytes(graph: Graph, plan: Plan, mask_bytes: int, layers: range) ->
     return FLOAT_BYTES * graph_floats(graph, batch, mask_bytes // FLOAT_BYTES, layers.start, layers.stop)
 
 
-def _by_layer(info: ModelInfo) -> dict[int, dict[str, Sequence[int]]]:
+def _by_keys(info: ModelInfo, shape: Shape) -> dict[int, Shapes]:
+    keys = Keys(info.metadata)
+    return {number: shapes_of_keys(info, keys, number, kept) for number, kept in enumerate(shape.layers)}
+
+
+def _by_layer(info: ModelInfo) -> dict[int, Shapes]:
     found: dict[int, dict[str, Sequence[int]]] = {}
     for tensor in info.tensors or ():
         place, _, name = tensor.name.removeprefix("blk.").partition(".")
         if place.isdecimal() and tensor.name.startswith("blk."):
             found.setdefault(int(place), {})[name.removesuffix(".weight")] = tensor.shape
-    return found
+    return dict(found)
 
 
 @dataclass(frozen=True)
