@@ -10,7 +10,7 @@ from weighbridge.estimates.compute import compute_bytes, output_bytes
 from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term
 from weighbridge.estimates.placement import Seat, seats, shares_of
 from weighbridge.estimates.plan import Plan
-from weighbridge.estimates.shape import Certainty
+from weighbridge.estimates.shape import Certainty, Shape
 
 Terms = dict[Term, int | None]
 
@@ -20,21 +20,37 @@ def llama_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> t
     held = [places[0], *(place for place in places[1:] if place.kind is PlaceKind.DEDICATED)]
     cards = shares_of(plan, [place.free_bytes for place in held[1:]]) if len(held) > 1 else ()
     taken = seats(blueprint.weights, plan, cards)
+    kept = _Kept(blueprint.shape, plan)
     return tuple(
-        Share(place.id, _terms(blueprint, plan, seat, is_host=place is held[0]))
+        Share(place.id, _terms(blueprint, plan, kept, seat, is_host=place is held[0]))
         for place, seat in zip(held, taken, strict=True)
     )
 
 
-def _terms(blueprint: Blueprint, plan: Plan, seat: Seat, *, is_host: bool) -> Terms:
+class _Kept:
+    """What the layers keep under one plan: reckoned once for each kind of layer, for there are few."""
+
+    def __init__(self, shape: Shape, plan: Plan) -> None:
+        self._kind_of = shape.kind_of
+        self._kv_bytes = [layer_kv_bytes(layer, plan) for layer in shape.kinds]
+        self._state_bytes = [layer_state_bytes(layer, plan) for layer in shape.kinds]
+
+    def kv_bytes(self, layers: range) -> int:
+        """The KV cache of `layers`."""
+        return sum(map(self._kv_bytes.__getitem__, self._kind_of[layers.start : layers.stop]))
+
+    def state_bytes(self, layers: range) -> int:
+        """The recurrent state of `layers`."""
+        return sum(map(self._state_bytes.__getitem__, self._kind_of[layers.start : layers.stop]))
+
+
+def _terms(blueprint: Blueprint, plan: Plan, kept: _Kept, seat: Seat, *, is_host: bool) -> Terms:
     shape = blueprint.shape
     terms: Terms = {Term.WEIGHTS: seat.weights_bytes}
     if shape.certainty is Certainty.UNKNOWN:
         return {**terms, Term.KV: None} if is_host else terms
-    layers = shape.layers + shape.predicting if plan.predict else shape.layers
-    own = layers[seat.layers.start : seat.layers.stop]
-    terms[Term.KV] = sum(layer_kv_bytes(layer, plan) for layer in own)
-    terms[Term.STATE] = sum(layer_state_bytes(layer, plan) for layer in own)
+    terms[Term.KV] = kept.kv_bytes(seat.layers)
+    terms[Term.STATE] = kept.state_bytes(seat.layers)
     widths = blueprint.activations
     if widths is not None and (seat.layers or seat.has_output):
         terms[Term.COMPUTE] = compute_bytes(widths, shape, plan, seat.layers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 
 class Certainty(StrEnum):
@@ -72,6 +73,17 @@ class Shape:
     def total(self, count: Callable[[Layer], int]) -> int:
         """The sum of `count` over the layers."""
         return sum(map(count, self.layers))
+
+    @cached_property
+    def kinds(self) -> tuple[Layer, ...]:
+        """The layers that differ, those that only predict among them: most models have one or two kinds."""
+        return tuple(dict.fromkeys(self.layers + self.predicting))
+
+    @cached_property
+    def kind_of(self) -> tuple[int, ...]:
+        """For each layer, and then each that only predicts, its place among `kinds`."""
+        places = {layer: place for place, layer in enumerate(self.kinds)}
+        return tuple(places[layer] for layer in self.layers + self.predicting)
 
     @property
     def windowed(self) -> bool:
