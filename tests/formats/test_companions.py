@@ -75,9 +75,14 @@ def test_helpers_above_and_below_count_and_those_farther_away_do_not():
 
 def test_a_folder_of_helpers_beside_the_models_counts_for_the_model_that_they_name():
     found = helped("r/BF16/m-BF16.gguf", "r/MTP/mtp-m-Q8_0.gguf", "r/MTP/mtp-other-Q8_0.gguf")
-    assert found == {"r/BF16/m-BF16.gguf": ["r/MTP/mtp-m-Q8_0.gguf"]}
+    assert found == {"r/BF16/m-BF16.gguf": ["r/MTP/mtp-m-Q8_0.gguf"], "r/MTP/mtp-other-Q8_0.gguf": []}
 
 
 def test_the_nearest_in_bits_comes_first():
     found = helped("m-Q8_0.gguf", "mmproj-BF16.gguf", "mmproj-Q8_0.gguf", "mmproj-F32.gguf")
     assert found == {"m-Q8_0.gguf": ["mmproj-Q8_0.gguf", "mmproj-BF16.gguf", "mmproj-F32.gguf"]}
+
+
+def test_drafts_and_adapters_that_help_no_model_are_told_by_themselves():
+    found = helped("one-Q4_0.gguf", "draft-two-Q8_0.gguf", "three-lora-f16.gguf", "mmproj-four-f16.gguf")
+    assert found == {"one-Q4_0.gguf": [], "draft-two-Q8_0.gguf": [], "three-lora-f16.gguf": []}

@@ -23,6 +23,11 @@ class Paths:
         return self.data / "weighbridge.sqlite3"
 
     @property
+    def headers(self) -> Path:
+        """What the headers of models say, kept so that none is read twice. Deleting it costs time alone."""
+        return self.data / "headers"
+
+    @property
     def settings(self) -> Path:
         """The settings, TOML."""
         return self.config / "settings.toml"

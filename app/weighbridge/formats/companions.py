@@ -7,7 +7,7 @@ is believed; only drafts go by their names first, for their headers are those of
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weighbridge.formats.architectures import Kind
@@ -62,15 +62,18 @@ class Helped:
     stem: str
 
 
-def companions_of(model: Helped, models: Sequence[Helped], helpers: Sequence[Companion]) -> tuple[Companion, ...]:
-    """Those of `helpers` that are for `model`, one of `models`; of each role the nearest in bits first.
+def companions_of(models: Sequence[Helped], helpers: Iterable[Companion]) -> list[tuple[Companion, ...]]:
+    """For each of `models` those of `helpers` that are for it; of each role the nearest in bits first.
 
     A helper lies in the model's folder, above or below it, or in one beside it that holds helpers alone, and bears the
     model's name; or no name at all, where all models it could be for are the same one in other quantisations.
     """
-    bits = _bits(model.stem)
-    mine = [helper for helper in helpers if _is_for(helper, model, models)]
-    return tuple(sorted(mine, key=lambda helper: (list(Role).index(helper.role), *_distance(helper, bits))))
+    around = _Around(models)
+    found: list[list[Companion]] = [[] for _ in models]
+    for helper in helpers:
+        for place in around.helped_by(helper):
+            found[place].append(helper)
+    return [_in_order(mine, _bits(model.stem)) for model, mine in zip(models, found, strict=True)]
 
 
 def base_of(stem: str) -> str:
@@ -80,25 +83,43 @@ def base_of(stem: str) -> str:
     return _SEPARATORS.sub("-", bare).strip("-").casefold()
 
 
-def _is_for(helper: Companion, model: Helped, models: Sequence[Helped]) -> bool:
-    folder = helper.file.folder
-    base, own = base_of(helper.file.stem), base_of(model.stem)
-    beside = {base_of(other.stem) for other in models if other.folder == folder}
-    named = bool(base and own) and (own.startswith(base) or base.startswith(own))
-    if not _are_near(folder, model.folder):
-        return named and not beside and _above(folder) == _above(model.folder)
-    around = beside or {base_of(other.stem) for other in models if _are_near(folder, other.folder)}
-    nameless = not base or helper.role is Role.IMATRIX
-    return named or (nameless and around == {own})
+class _Around:
+    """Models by folder, with their names in one spelling, so that a helper is compared with those near it alone."""
+
+    def __init__(self, models: Sequence[Helped]) -> None:
+        self._inside: dict[str | None, list[tuple[int, str]]] = {}
+        self._below: dict[str | None, set[str | None]] = {}
+        for place, model in enumerate(models):
+            self._inside.setdefault(model.folder, []).append((place, base_of(model.stem)))
+            self._below.setdefault(_above(model.folder), set()).add(model.folder)
+
+    def helped_by(self, helper: Companion) -> list[int]:
+        """The places of the models that `helper` is for."""
+        folder, base = helper.file.folder, base_of(helper.file.stem)
+        beside = self._in({folder})
+        near = [*beside, *self._in({_above(folder)}), *self._in(self._below.get(folder, set()))]
+        farther = [] if beside else self._in(self._below.get(_above(folder), set()))
+        found = {place for place, own in (*near, *farther) if _bears(base, own)}
+        if not base or helper.role is Role.IMATRIX:
+            told = {own for _, own in beside or near}
+            found |= {place for place, own in near if told == {own}}
+        return sorted(found)
+
+    def _in(self, folders: Iterable[str | None]) -> list[tuple[int, str]]:
+        return [model for folder in folders for model in self._inside.get(folder, ())]
 
 
-def _are_near(one: str, other: str) -> bool:
-    """The same folder, or one right inside the other."""
-    return one == other or _above(one) == other or _above(other) == one
+def _bears(base: str, own: str) -> bool:
+    """Whether one of two names is the beginning of the other."""
+    return bool(base and own) and (own.startswith(base) or base.startswith(own))
 
 
 def _above(folder: str) -> str | None:
     return folder.rpartition("/")[0] if folder else None
+
+
+def _in_order(helpers: Iterable[Companion], bits: int | None) -> tuple[Companion, ...]:
+    return tuple(sorted(helpers, key=lambda helper: (list(Role).index(helper.role), *_distance(helper, bits))))
 
 
 def _bits(stem: str) -> int | None:

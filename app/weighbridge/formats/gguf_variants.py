@@ -18,6 +18,7 @@ from weighbridge.formats.variant import Companion, File, Hints, Reader, Role, Va
 FORMAT = "gguf"
 ENDING = ".gguf"
 MAX_NAMED = 3
+_MODELS_OF_THEIR_OWN = frozenset({Role.ADAPTER, Role.DRAFT})
 _BIG_ENDIAN = re.compile(r"(?:^|[-_.])(?:big-endian|be)$", re.IGNORECASE)
 
 
@@ -30,17 +31,23 @@ def is_gguf(path: str) -> bool:
 def gguf_variants(files: Iterable[File], reader: Reader, hints: Hints) -> tuple[Variant, ...]:
     """The models among `files`, in the order of their paths, each with what helps it.
 
-    Where there are only helpers, they are told instead, each by its kind.
+    Adapters and drafts that help none of them are told, too, by their kind; all helpers where there is nothing else.
     """
     groups = [_Group(key, members, reader) for key, members in _grouped(files).items()]
     helpers = [Companion(group.role, group.members[0]) for group in groups if group.role is not None]
     models = [group for group in groups if group.role is None]
-    helped = [Helped(group.folder, group.key.stem) for group in models]
-    variants = [
-        replace(group.variant(hints), companions=companions_of(own, helped, helpers))
-        for group, own in zip(models, helped, strict=True)
-    ]
-    return tuple(variants or [group.variant(hints) for group in groups if group.members[0].name.endswith(ENDING)])
+    found = companions_of([Helped(group.folder, group.key.stem) for group in models], helpers)
+    variants = [replace(group.variant(hints), companions=mine) for group, mine in zip(models, found, strict=True)]
+    used = {companion.file for variant in variants for companion in variant.companions}
+    alone = _MODELS_OF_THEIR_OWN if variants else frozenset(Role)
+    left = [group for group in groups if group.role in alone and group.members[0] not in used and group.is_gguf]
+    return (*variants, *(group.variant(hints) for group in left))
+
+
+def gguf_label(stem: str, folder: str, info: ModelInfo | None, bits: float | None) -> tuple[str | None, bool]:
+    """The label of a model named `stem` in a folder named `folder`, and whether it is guessed."""
+    by_name = quant_of_name(stem) or quant_of_name(folder)
+    return believed(by_name, quant_of_header(info.metadata) if info else None, bits)
 
 
 @dataclass(frozen=True)
@@ -87,14 +94,16 @@ class _Group:
         """Where the files lie."""
         return self.key.folder
 
+    @property
+    def is_gguf(self) -> bool:
+        """Whether it is a GGUF file at all: an importance matrix need not be."""
+        return not is_imatrix_file(self.members[0].name)
+
     def variant(self, hints: Hints) -> Variant:
         """The model, without its companions."""
         made = Variant(FORMAT, self.key.stem, files=tuple(self.members), kind=self._kind(hints))
         bits = self._bits(made, hints)
-        folder = self.folder.rpartition("/")[2]
-        by_name = quant_of_name(self.key.stem) or quant_of_name(folder)
-        by_header = quant_of_header(self._info.metadata) if self._info else None
-        label, guessed = believed(by_name, by_header, bits)
+        label, guessed = gguf_label(self.key.stem, self.folder.rpartition("/")[2], self._info, bits)
         return replace(made, label=label, guessed=guessed, bits_per_weight=bits, problem=self._problem(label))
 
     def _role(self) -> Role | None:

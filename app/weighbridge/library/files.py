@@ -6,12 +6,31 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 
 from weighbridge.base.errors import BadFile, WeighbridgeError
 from weighbridge.base.task import Task
+from weighbridge.formats.gguf_variants import is_gguf
 
-SUFFIXES = (".gguf", ".echo")
+WEIGHTS = (".bin", ".echo", ".safetensors", ".xml")
+TOLD_IN = frozenset(
+    {
+        "adapter_config.json",
+        "config.json",
+        "config_sentence_transformers.json",
+        "genai_config.json",
+        "hf_quant_config.json",
+        "model_index.json",
+        "modules.json",
+        "openvino_config.json",
+        "quant_config.json",
+        "quantize_config.json",
+    }
+)
+"""Small files by which a folder of weights is recognised."""
+
+INDEX = ".safetensors.index.json"
 MAX_DEPTH = 16
 MAX_ENTRIES = 200_000
 _PARTIAL = "incomplete-"
@@ -19,12 +38,38 @@ _PARTIAL = "incomplete-"
 
 @dataclass(frozen=True)
 class Found:
-    """One model file: where it was found, below which folder, and its size and time of change when it was seen."""
+    """One file of a model: where it was found, below which folder, and its size and time of change when it was seen.
+
+    `identity` is the same for two ways to one file.
+    """
 
     path: Path
     folder: Path
     size_bytes: int
     modified_ns: int
+    identity: tuple[int, int] = (0, 0)
+
+
+def found_file(path: Path, folder: Path, status: os.stat_result) -> Found:
+    """The file at `path` as found below `folder`."""
+    return Found(path, folder, status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino))
+
+
+def stamp_of(files: Iterable[Found]) -> str:
+    """The same text for the same files of the same sizes and times of change, and for no others."""
+    digest = blake2b(digest_size=16)
+    for file in sorted(files, key=lambda file: file.path):
+        digest.update(
+            f"{os.fspath(file.path)}\0{file.size_bytes}\0{file.modified_ns}\0".encode("utf-8", "surrogateescape")
+        )
+    return digest.hexdigest()
+
+
+def is_wanted(name: str) -> bool:
+    """Whether a file of this name is part of a model, or tells of one; partial downloads are not."""
+    lowered = name.lower()
+    told = lowered.endswith((*WEIGHTS, INDEX)) or ".onnx" in lowered or name in TOLD_IN or is_gguf(name)
+    return told and not name.startswith(_PARTIAL)
 
 
 @dataclass(frozen=True)
@@ -36,7 +81,7 @@ class Search:
 
 
 def find_files(folders: Iterable[Path], task: Task) -> Search:
-    """The model files below `folders`, each once however many links lead to it, in the order of their paths.
+    """The files of models below `folders`, in the order of their paths; no folder is entered twice by links.
 
     Hidden files and folders and the partial downloads of this and other programs are passed over. A folder that is
     missing is empty. Raises Cancelled.
@@ -64,7 +109,7 @@ class _Walk:
             for path in self._names(folder):
                 if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where this answers no
                     deeper.append((path, depth + 1))
-                elif path.name.lower().endswith(SUFFIXES) and not path.name.startswith(_PARTIAL):
+                elif is_wanted(path.name):
                     yield from self._file(path, root)
             waiting.extend(reversed([each for each in deeper if self._is_new_folder(*each)]))
 
@@ -87,25 +132,24 @@ class _Walk:
         if depth > MAX_DEPTH:
             self._skip(folder, f"> {MAX_DEPTH}")
             return False
-        return self._is_new(folder) is not None
+        status = self._status(folder)
+        if status is None or (status.st_dev, status.st_ino) in self._seen:
+            return False
+        self._seen.add((status.st_dev, status.st_ino))
+        return True
 
     def _file(self, path: Path, root: Path) -> Iterator[Found]:
-        status = self._is_new(path)
+        status = self._status(path)
         if status is not None and stat.S_ISREG(status.st_mode):
-            yield Found(path, root, status.st_size, status.st_mtime_ns)
+            yield found_file(path, root, status)
 
-    def _is_new(self, path: Path) -> os.stat_result | None:
-        """What the path leads to, unless it was seen before or leads nowhere."""
+    def _status(self, path: Path) -> os.stat_result | None:
+        """What the path leads to, unless it leads nowhere."""
         try:
-            status = path.stat()
+            return path.stat()
         except OSError as error:
             self._skip(path, error.strerror or str(error))
             return None
-        identity = (status.st_dev, status.st_ino)
-        if identity in self._seen:
-            return None
-        self._seen.add(identity)
-        return status
 
     def _skip(self, path: Path, reason: str) -> None:
         self.skipped.append(BadFile("library.skipped", path=str(path), reason=reason))

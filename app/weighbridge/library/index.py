@@ -5,25 +5,39 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-from weighbridge.base.errors import NotFound, WeighbridgeError
+from weighbridge.base.errors import BadFile, NotFound, WeighbridgeError
 from weighbridge.base.task import Task
+from weighbridge.formats.model import ModelInfo
+from weighbridge.library.full_headers import FullHeaders, has_table
 from weighbridge.library.headers import Headers
 from weighbridge.library.model import Model
-from weighbridge.library.scan import Listing, list_models
+from weighbridge.library.rows import in_full
+from weighbridge.library.scan import Listing, key_of, list_models
 
 MAX_NAME = 4_096
 
+Listener = Callable[[Model], None]
+
 
 class Library:
-    """The models below some folders. Safe to use from any thread; one scan runs at a time."""
+    """The models below some folders. Safe to use from any thread; one scan runs at a time.
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    A scan reads headers briefly. Full ones are read on demand, or all of them in the background by whoever calls
+    `read_all`; they are kept in the folder `kept`, where there is one, so that each is read only once.
+    """
+
+    def __init__(self, folders: Sequence[Path], kept: Path | None = None) -> None:
         self.folders = tuple(folders)
         self._lock = threading.Lock()
         self._headers = Headers()
+        self._full = FullHeaders(kept)
+        self._changing = threading.Lock()
         self._listing = Listing()
+        self._listeners: tuple[Listener, ...] = ()
 
     def use_folders(self, folders: Sequence[Path]) -> None:
         """Look below these from the next scan on."""
@@ -31,7 +45,7 @@ class Library:
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """The models of the last scan, by id."""
+        """The models of the last scan, by id, with what has been learned of them since."""
         return self._listing.models
 
     @property
@@ -42,8 +56,75 @@ class Library:
     def scan(self, task: Task | None = None) -> tuple[Model, ...]:
         """Look at the folders again. Raises Cancelled, and then the last listing stays."""
         with self._lock:
-            self._listing = list_models(self.folders, task or Task(), self._headers)
-            return self._listing.models
+            listing = list_models(self.folders, task or Task(), self._headers, self._full)
+            self._full.keep_only(set(listing.stamps.values()))
+            with self._changing:
+                self._listing = listing
+            return listing.models
+
+    def info(self, model: Model) -> ModelInfo | None:
+        """The best that is known of `model`: its full header where it was read, else the brief one."""
+        return next((known.info for known in self.models if key_of(known) == key_of(model)), model.info)
+
+    def read_full(self, model: Model, task: Task | None = None) -> ModelInfo | None:
+        """What the whole header of a listed model says; read at most once for each state of its files.
+
+        None for a format without one. Raises BadFile where the files are damaged or incomplete, and Cancelled.
+        """
+        listing = self._listing
+        known = next((known for known in listing.models if key_of(known) == key_of(model)), model)
+        if known.problem is not None:
+            raise known.problem
+        if not has_table(known) or (known.info is not None and known.info.full):
+            return known.info
+        stamp = listing.stamps.get(key_of(known))
+        try:
+            info = self._full.read(known, stamp, (task or Task()).check)
+        except BadFile as error:
+            self._learn(replace(known, problem=error), stamp)
+            raise
+        learned = in_full(known, info)
+        self._learn(learned, stamp)
+        return learned.info
+
+    def read_all(self, task: Task) -> None:
+        """Read all full headers that are still missing, one file at a time; a damaged one becomes its row's problem.
+
+        Progress is in models. Raises Cancelled.
+        """
+        waiting = [model for model in self.models if has_table(model) and not (model.info and model.info.full)]
+        for done, model in enumerate(waiting):
+            task.step(done, len(waiting), model.id)
+            with suppress(BadFile):
+                self.read_full(model, task)
+        task.step(len(waiting), len(waiting))
+        self._full.tidy()
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Have `listener` called with each model of which more is known now, from the thread that read it.
+
+        Returns what ends that.
+        """
+        with self._changing:
+            self._listeners = (*self._listeners, listener)
+
+        def unsubscribe() -> None:
+            with self._changing:
+                self._listeners = tuple(known for known in self._listeners if known is not listener)
+
+        return unsubscribe
+
+    def _learn(self, model: Model, stamp: str | None) -> None:
+        """Put `model` in the place of what was known of it, unless its files have changed meanwhile."""
+        with self._changing:
+            listing = self._listing
+            if stamp is None or listing.stamps.get(key_of(model)) != stamp:
+                return
+            models = tuple(model if key_of(known) == key_of(model) else known for known in listing.models)
+            self._listing = replace(listing, models=models)
+            listeners = self._listeners
+        for listener in listeners:
+            listener(model)
 
     def resolve(self, name: str) -> Model:
         """The listed model that `name` means.
@@ -80,7 +161,9 @@ def _by_id(model: Model, name: str) -> bool:
 
 
 def _by_title(model: Model, name: str) -> bool:
-    return _same(model.title, _bare(name))
+    """The file's own name, or owner and repository of a folder."""
+    is_folder = model.path not in model.parts
+    return _same(model.title, _bare(name)) or (is_folder and _same("/".join(model.path.parts[-2:]), name))
 
 
 def _by_quant(model: Model, name: str) -> bool:
@@ -101,4 +184,4 @@ def _by_path(model: Model, name: str) -> bool:
     if os.sep not in name and "/" not in name:
         return False
     wanted = os.path.normcase(os.path.abspath(name))  # noqa: PTH100 - no look at the disk
-    return any(wanted == os.path.normcase(os.path.abspath(part)) for part in model.parts)  # noqa: PTH100
+    return any(wanted == os.path.normcase(os.path.abspath(part)) for part in (model.path, *model.parts))  # noqa: PTH100
