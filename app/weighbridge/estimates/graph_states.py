@@ -46,6 +46,7 @@ class Scan:
         space.give(step)
         scanned = space.take(inner + self.state * batch.slots)
         space.give(steps, inputs, *norms)
+        _others(space, self.state, batch)
         coming.fetch(space, batch)
         gate = space.take(inner)
         space.give(both, scanned)
@@ -101,6 +102,7 @@ class HeadScan:
         step = space.take(self.heads * batch.tokens)
         scanned = space.take(inner + self.state * batch.slots)
         space.give(step)
+        _others(space, self.state, batch)
         coming.fetch(space, batch)
         if between:
             between()
@@ -291,6 +293,11 @@ def _convolved(space: Space, mixed: int, kept: int, channels: Piece, rows: Rows)
     convolved = space.take(mixed)
     space.give(read)
     return convolved
+
+
+def _others(space: Space, state: int, batch: Batch) -> None:
+    """A scan reads the states where they are kept; all but the first are fetched besides, for those it does not reach."""
+    space.give(space.take(state * (batch.slots - 1)))
 
 
 def _again(space: Space, size: int, old: Piece) -> Piece:
