@@ -2,7 +2,7 @@
 
 Over the echo engine: 100 loads and stops in one process; 50 kills -9, of `serve` and of the window in turn, each at a
 random moment of its first seconds; and ten models asked for by four clients where there is room for two. Prints what it
-did; ends with an assertion where something stayed. It takes some minutes.
+did; ends with an assertion where a process, thread, port or file stayed. It takes some minutes.
 """
 
 from __future__ import annotations
@@ -28,11 +28,23 @@ from weighbridge.running.choose import Defaults
 from weighbridge.running.readiness import free_port
 from weighbridge.running.scales import Scales
 from weighbridge.running.supervisor import Supervisor
+from weighbridge.server.sockets import take
+from weighbridge.ui.single import name_of
 from weighbridge_engines.catalogue import catalogue
 
 CYCLES, KILLS, MODELS, CLIENTS, TURNS = 100, 50, 10, 4, 10
 WAIT_S = 60.0
 GONE_S = 5.0
+KNOWN = frozenset(
+    {
+        "config/settings.toml",
+        "data/devices.json",
+        "data/in-use.lock",
+        "data/weighbridge.log",
+        "data/weighbridge.sqlite3",
+    }
+)
+"""The files of a home where nothing runs."""
 
 
 def main(seed: int) -> None:
@@ -134,7 +146,29 @@ def kills(home: Path) -> None:
         lock = OwnerLock(home / "data")
         lock.take("serve")
         lock.release()
-    print(f"{KILLS} kills -9: no process and no lock left", flush=True)
+        for one in take("127.0.0.1", port):
+            one.close()
+    ended_politely(home)
+    left = sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.is_file() and not known(path, home))
+    assert not left, left
+    sockets = list(Path(tempfile.gettempdir()).glob(f"{name_of(home / 'data')}*"))
+    assert not sockets, sockets
+    print(f"{KILLS} kills -9: no process, lock, port or file left", flush=True)
+
+
+def ended_politely(home: Path) -> None:
+    """One more window, which ends by itself: what a killed one could not take away is gone after the next."""
+    environment = {**os.environ, "WEIGHBRIDGE_HOME": str(home), "QT_QPA_PLATFORM": "offscreen"}
+    with subprocess.Popen([sys.executable, "-m", "weighbridge"], env=environment, stderr=subprocess.DEVNULL) as window:
+        time.sleep(4)
+        window.terminate()
+        assert window.wait(10) == 0
+
+
+def known(path: Path, home: Path) -> bool:
+    """Whether a file belongs to a home that is well."""
+    folder, name = path.parent.relative_to(home), path.name
+    return str(folder) in ("data/models", "data/glyphs") or f"{folder}/{name}" in KNOWN
 
 
 def ask_without_waiting(port: int) -> None:
