@@ -8,6 +8,7 @@ from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.cache import layer_kv_bytes, layer_state_bytes
 from weighbridge.estimates.compute import compute_bytes, output_bytes
 from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term
+from weighbridge.estimates.overhead import dequantised_bytes, overhead_bytes
 from weighbridge.estimates.placement import Seat, seats, shares_of
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty, Shape
@@ -16,14 +17,15 @@ Terms = dict[Term, int | None]
 
 
 def llama_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:
-    """What lies in each of `places`, the first of which is the system's memory; engine overheads are not in it."""
+    """What lies in each of `places`, the first of which is the system's memory; unused cards are left out."""
     held = [places[0], *(place for place in places[1:] if place.kind is PlaceKind.DEDICATED)]
     cards = shares_of(plan, [place.free_bytes for place in held[1:]]) if len(held) > 1 else ()
     taken = seats(blueprint.weights, plan, cards)
     kept = _Kept(blueprint.shape, plan)
     return tuple(
-        Share(place.id, _terms(blueprint, plan, kept, seat, is_host=place is held[0]))
+        Share(place.id, _terms(blueprint, plan, kept, seat, place))
         for place, seat in zip(held, taken, strict=True)
+        if place is held[0] or seat.layers or seat.has_output
     )
 
 
@@ -44,16 +46,27 @@ class _Kept:
         return sum(map(self._state_bytes.__getitem__, self._kind_of[layers.start : layers.stop]))
 
 
-def _terms(blueprint: Blueprint, plan: Plan, kept: _Kept, seat: Seat, *, is_host: bool) -> Terms:
-    shape = blueprint.shape
-    terms: Terms = {Term.WEIGHTS: seat.weights_bytes}
+def _terms(blueprint: Blueprint, plan: Plan, kept: _Kept, seat: Seat, place: Place) -> Terms:
+    shape, is_host = blueprint.shape, place.kind is not PlaceKind.DEDICATED
+    terms: Terms = {
+        Term.WEIGHTS: seat.weights_bytes,
+        Term.ENGINE: overhead_bytes(plan.engine, place, seat.weights_bytes),
+    }
     if shape.certainty is Certainty.UNKNOWN:
         return {**terms, Term.KV: None} if is_host else terms
     terms[Term.KV] = kept.kv_bytes(seat.layers)
     terms[Term.STATE] = kept.state_bytes(seat.layers)
+    terms[Term.ENGINE] = (terms[Term.ENGINE] or 0) + _scratch_bytes(shape, plan, seat, place)
     widths = blueprint.activations
-    if widths is not None and (seat.layers or seat.has_output):
+    if widths is None:
+        return {**terms, Term.COMPUTE: None} if is_host else terms
+    if seat.layers or seat.has_output:
         terms[Term.COMPUTE] = compute_bytes(widths, shape, plan, seat.layers)
-    if widths is not None and is_host:
-        terms[Term.OUTPUT] = output_bytes(widths, plan)
-    return terms
+    return {**terms, Term.OUTPUT: output_bytes(widths, plan)} if is_host else terms
+
+
+def _scratch_bytes(shape: Shape, plan: Plan, seat: Seat, place: Place) -> int:
+    """Only a quantised cache on a card needs any."""
+    if plan.key_type == plan.value_type == "f16":
+        return 0
+    return dequantised_bytes(shape.layers[seat.layers.start : seat.layers.stop], plan, place.api)

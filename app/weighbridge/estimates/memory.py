@@ -18,22 +18,11 @@ from weighbridge.estimates.shape import Certainty
 UNCOUNTED = 0.25
 """How much larger a cache of an architecture that keeps more than is counted may be."""
 
-ENGINE_BYTES = 160 << 20
-"""What llama.cpp's process takes beside weights and cache.
-
-68 to 150 MiB measured with 135M and 270M models on a CPU.
-"""
-
 
 def estimate(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Estimate:
     """The memory of `plan` in `places`, the first of which is the system's. Never raises for what a file says."""
     shares = llama_shares(blueprint, plan, places)
-    with_engine = (_with_engine(shares[0]), *shares[1:])
-    return _ranged(Estimate(plan, tuple(share for share in with_engine if share.terms)), blueprint)
-
-
-def _with_engine(share: Share) -> Share:
-    return Share(share.place, {**share.terms, Term.ENGINE: ENGINE_BYTES})
+    return _ranged(Estimate(plan, shares), blueprint)
 
 
 def _ranged(exact: Estimate, blueprint: Blueprint) -> Estimate:
