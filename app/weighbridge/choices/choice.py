@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from weighbridge.choices.runner import Runner, runner_for
 from weighbridge.estimates.blueprint import Blueprint
+from weighbridge.estimates.estimate import Place
 from weighbridge.estimates.fit import Fit, Verdict, fit
 from weighbridge.estimates.plan import Plan
 from weighbridge.hardware.machine import Device, Machine, MemoryKind
@@ -48,14 +49,18 @@ class Elsewhere:
 class Choice:
     """One weighed model. `fit` is None where the file is damaged or says nothing; `runner` where nobody runs it.
 
-    They are two fields: a model may fit that nothing here can run.
+    They are two fields: a model may fit that nothing here can run. `load` is what was weighed, `places` where.
+    `last_off` is by how much the last load like it took more than was estimated, as a share; None where there was none.
     """
 
     model: Model
     blueprint: Blueprint | None
     runner: Runner | None
     fit: Fit | None
+    load: Load
+    places: tuple[Place, ...] = ()
     elsewhere: Elsewhere | None = None
+    last_off: float | None = None
 
 
 def weigh(
@@ -64,17 +69,16 @@ def weigh(
     """`model` as `load` would load it, in what is free now and what unused models would give back."""
     runner = runner_for(model.format, around.engines.values())
     if blueprint is None or runner is None or model.problem is not None:
-        return Choice(model, blueprint, runner, None)
+        return Choice(model, blueprint, runner, None, load)
     plan = plan_of(load, runner.engine_id)
     back = given_back(around.running)
     places = places_for(around.machine, runner.engine_id, back)
     here = fit(blueprint, plan, places, with_remedy=with_remedy)
-    return Choice(model, blueprint, runner, here, _elsewhere(blueprint, plan, around, runner, back))
+    elsewhere = _elsewhere(blueprint, plan, around, back)
+    return Choice(model, blueprint, runner, here, load, places, elsewhere)
 
 
-def _elsewhere(
-    blueprint: Blueprint, plan: Plan, around: Surroundings, runner: Runner, given_back_bytes: int
-) -> Elsewhere | None:
+def _elsewhere(blueprint: Blueprint, plan: Plan, around: Surroundings, given_back_bytes: int) -> Elsewhere | None:
     """The best card that no installed engine uses, where there is one that would hold something of the model."""
     unused = _unused_cards(around.machine.devices, around.told, plan.engine)
     weighed = [

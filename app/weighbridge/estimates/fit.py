@@ -81,6 +81,14 @@ def fit(blueprint: Blueprint, plan: Plan, places: Sequence[Place], *, with_remed
     return best
 
 
+def judged_by(better: Estimate, found: Fit, places: Sequence[Place]) -> Fit:
+    """`found` with a better estimate of its plan in the place of the calculated one, judged again."""
+    verdict, left, place = _verdict(better, places)
+    if found.verdict is Verdict.PARTIAL and verdict in (Verdict.FITS, Verdict.TIGHT):
+        verdict = Verdict.PARTIAL
+    return replace(found, verdict=verdict, estimate=better, left_bytes=left, place=place)
+
+
 def longest_context(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> int | None:
     """The longest context that fits without giving up more layers than `plan` does; None where not even 256 do.
 
