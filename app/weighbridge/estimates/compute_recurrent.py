@@ -49,7 +49,7 @@ def recurrent_bytes(graph: Graph, plan: Plan, mask_bytes: int, layers: range) ->
     """The compute buffer of a device that holds `layers` of the graph, with the masks it needs for them."""
     cells = 0 if plan.flash_attention else plan.slot_cells
     batch = Batch(plan.batch_tokens, plan.slots, cells, plan.flash_attention)
-    return FLOAT_BYTES * graph_floats(graph, batch, mask_bytes // FLOAT_BYTES, layers.start, layers.stop)
+    return mask_bytes + FLOAT_BYTES * graph_floats(graph, batch, layers.start, layers.stop)
 
 
 def _by_keys(info: ModelInfo, shape: Shape) -> dict[int, Shapes]:

@@ -105,9 +105,12 @@ class Block:
         return self._summed(space, residual, out)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Graph:
-    """All layers in their order. `positions` is how many numbers tell where a token stands."""
+    """All layers in their order. `positions` is how many numbers tell where a token stands.
+
+    Two graphs are never equal: what is known of one is found again by its identity, in no time.
+    """
 
     width: int
     layers: tuple[Block | Rwkv, ...]
@@ -115,11 +118,11 @@ class Graph:
 
 
 @lru_cache(maxsize=_KEPT_RESULTS)
-def graph_floats(graph: Graph, batch: Batch, masks: int, first: int, last: int) -> int:
-    """The floats that layers `first` up to `last` take, with masks of `masks` floats for attention."""
+def graph_floats(graph: Graph, batch: Batch, first: int, last: int) -> int:
+    """The floats that layers `first` up to `last` take, beside the masks of attention, which stay all the time."""
     space = Space()
     layers = graph.layers[first:last]
-    residual = _inputs(space, graph, batch, masks, layers)
+    residual = _inputs(space, graph, batch, layers)
     rows = Coming(layers[0].remembered if layers else ())
     rows.fetch(space, batch)
     pieces, known = rows.pieces, dict[object, tuple[Piece, Rows, Holes]]()
@@ -145,7 +148,7 @@ def _next_remembered(layers: Sequence[Block | Rwkv], number: int) -> tuple[int, 
     return ()
 
 
-def _inputs(space: Space, graph: Graph, batch: Batch, masks: int, layers: Sequence[Block | Rwkv]) -> Piece:
+def _inputs(space: Space, graph: Graph, batch: Batch, layers: Sequence[Block | Rwkv]) -> Piece:
     """What stands beside the graph, and the embedded text, which is the first residual.
 
     A batch may be of tokens, of embeddings, or of both, and the graph has a way for each.
@@ -155,10 +158,9 @@ def _inputs(space: Space, graph: Graph, batch: Batch, masks: int, layers: Sequen
     space.take(wide)
     mixed = space.take(tokens), space.take(2 * tokens), space.take(wide)
     space.take(batch.slots)
-    if masks:
-        space.take((graph.positions + 2 + 2) * tokens)
-        space.take(masks)
     mixers = [layer.mixer for layer in layers if isinstance(layer, Block)]
+    if any(isinstance(mixer, Attention | LatentAttention | Both) for mixer in mixers):
+        space.take((graph.positions + 2 + 2) * tokens)
     space.take(max((mixer.inputs(batch) for mixer in mixers if isinstance(mixer, Lightning)), default=0))
     embedded = space.take(wide)
     space.give(ids)

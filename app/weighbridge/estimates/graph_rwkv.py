@@ -5,6 +5,7 @@ Source: `src/models/rwkv6-base.cpp`, `rwkv7-base.cpp` and the graphs that use th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from weighbridge.estimates.graph_parts import Batch, Coming, Dense
@@ -28,8 +29,8 @@ class TimeMix6:
     kept: int = 0
     plain: bool = False
 
-    def run(self, space: Space, batch: Batch, text: Piece, state: Piece) -> Piece:
-        """Read `text`, which stays, and leave an answer."""
+    def run(self, space: Space, batch: Batch, text: Piece, state: Piece, between: Callable[[], None]) -> Piece:
+        """Read `text`, which stays, and leave an answer; `between` is done once the state is written."""
         wide, tokens = self.width * batch.tokens, batch.tokens
         shifted = space.take(wide)
         mixed = space.take(wide)
@@ -39,16 +40,17 @@ class TimeMix6:
         space.give(low)
         five = space.take(5 * wide)
         space.give(turned, shifted)
-        made = [self._wide(space, tokens) for _ in range(3 if not self.plain else 2)]
+        made = [self._wide(space, tokens) for _ in range(1 if self.plain else 3)]
         low = space.take(self.decay * tokens)
         decay = space.take(wide)
         space.give(low)
         if self.plain:
             faded = space.take(wide)
             space.give(made.pop(0))
-            made += [faded, space.take(wide)]
+            made += [faded, self._wide(space, tokens), space.take(wide)]
         found = space.take(wide + self.state * batch.slots)
         space.give(*made, decay, state)
+        between()
         if not self.plain:
             for _ in range(2):
                 found = _again(space, wide, found)
@@ -76,8 +78,8 @@ class TimeMix7:
     first: bool = False
     normed: bool = True
 
-    def run(self, space: Space, batch: Batch, text: Piece, state: Piece) -> Piece:
-        """Read `text`, which stays, and leave an answer; the values of the first layer stay for all others."""
+    def run(self, space: Space, batch: Batch, text: Piece, state: Piece, between: Callable[[], None]) -> Piece:
+        """See TimeMix6; the values of the first layer stay for all others."""
         wide, tokens = self.width * batch.tokens, batch.tokens
         count = 6 if self.gate else 5
         six = _again(space, count * wide, space.take(wide))
@@ -98,6 +100,7 @@ class TimeMix7:
         space.give(rate)
         found = space.take(wide + self.state * batch.slots)
         space.give(decay, negative, normed, state)
+        between()
         for _ in range(2 if self.normed else 0):
             found = _again(space, wide, found)
         product = space.take(wide)
@@ -144,10 +147,13 @@ class Rwkv:
         wide = self.width * batch.tokens
         rows, state = kept
         text = space.take(wide)
-        answer = self.time.run(space, batch, text, state)
-        if not self.mixing:
-            space.give(rows, text)
-            coming.fetch(space, batch)
+
+        def between() -> None:
+            if not self.mixing:
+                space.give(rows, text)
+                coming.fetch(space, batch)
+
+        answer = self.time.run(space, batch, text, state, between)
         middle = space.take(wide)
         space.give(answer, residual)
         normed = space.take(wide)

@@ -296,7 +296,7 @@ def _convolved(space: Space, mixed: int, kept: int, channels: Piece, rows: Rows)
 
 
 def _others(space: Space, state: int, batch: Batch) -> None:
-    """A scan reads the states where they are kept; all but the first are fetched besides, for those it does not reach."""
+    """A scan reads states where they are kept; all but the first are fetched besides, for those it does not reach."""
     space.give(space.take(state * (batch.slots - 1)))
 
 
