@@ -282,6 +282,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("The folder has weights and no {name}, so nothing tells how to run them."),
         mark("Download {name} from the model's page into the same folder."),
     ),
+    "model.no_file": (
+        mark("There is nothing at {path}."),
+        mark("Check the path; a listed model can be named by its id."),
+    ),
     "model.none": (
         mark("There is no model {name} here; the library is empty."),
         mark("Put a model into the models folder, or get the starter model."),
@@ -309,6 +313,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "model.pickle": (
         mark("{name} is a pickle: loading it would run what its maker put in. It is refused."),
         mark("Get the model as safetensors or GGUF."),
+    ),
+    "model.several": (
+        mark("There are {count} models in {path}."),
+        mark("Name one of them: {names}."),
     ),
     "model.unknown": (
         mark("There is no model {name} here. There is: {served}."),
