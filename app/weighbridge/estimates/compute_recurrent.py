@@ -27,6 +27,8 @@ _MROPE = frozenset(["qwen35", "qwen35moe"])
 """Where a token stands is told by four numbers."""
 _OTHERWISE = frozenset(["deepseek4", "glm5-next", "qwen4exp"])
 """They keep a state in a graph that is not outlined here: it has several residuals."""
+_REPEATS = "qwen3next"
+"""The first with gated delta nets: its queries and keys are repeated for every head of the values."""
 _UNTURNED = frozenset(["jamba", "nemotron_h", "nemotron_h_moe"])
 """Their attention knows nothing of where a token stands."""
 
@@ -48,8 +50,14 @@ def graph_of(info: ModelInfo, shape: Shape) -> Graph | None:
 def recurrent_bytes(graph: Graph, plan: Plan, mask_bytes: int, layers: range) -> int:
     """The compute buffer of a device that holds `layers` of the graph, with the masks it needs for them."""
     cells = 0 if plan.flash_attention else plan.slot_cells
-    batch = Batch(plan.batch_tokens, plan.slots, cells, plan.flash_attention)
+    batch = Batch(
+        plan.batch_tokens, plan.slots, cells, plan.flash_attention, _spread(plan.key_type), _spread(plan.value_type)
+    )
     return mask_bytes + FLOAT_BYTES * graph_floats(graph, batch, layers.start, layers.stop)
+
+
+def _spread(cache_type: str) -> bool:
+    return not cache_type.endswith(("16", "32"))
 
 
 def _by_keys(info: ModelInfo, shape: Shape) -> dict[int, Shapes]:
@@ -105,7 +113,8 @@ class _Reader:
         if "attn_gate" in shapes and "ssm_conv1d" in shapes:
             values = _out(shapes, "attn_gate")
             keys = (_out(shapes, "ssm_conv1d") - values) // 2
-            return DeltaNet(self.width, keys, values, heads, kept.conv, kept.state)
+            repeated = self.info.architecture == _REPEATS and keys != values
+            return DeltaNet(self.width, keys, values, heads, kept.conv, kept.state, repeated)
         return self._scan(shapes, kept, heads) if "ssm_in" in shapes else None
 
     def _scan(self, shapes: Shapes, kept: Layer, heads: int) -> Scan | HeadScan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weighbridge.estimates.graph_parts import Batch, Coming
+from weighbridge.estimates.graph_parts import Batch, Coming, again
 from weighbridge.estimates.graph_space import Piece, Space
 
 
@@ -28,9 +28,10 @@ class Attention:
     def run(self, space: Space, batch: Batch, text: Piece, coming: Coming) -> Piece:
         """Read `text`, which nobody needs after, and leave an answer."""
         tokens = batch.tokens
-        query, gate = self._projected(space, tokens, text)
+        query, gate = self._projected(space, batch, text)
         seen = looked_up(space, batch, self.heads, query, self.query)
         coming.fetch(space, batch)
+        seen = self.turned_back(space, batch, seen)
         if gate:
             apart = space.take(self.query * tokens)
             space.give(gate, seen)
@@ -40,31 +41,41 @@ class Attention:
         return out
 
     def seen(self, space: Space, batch: Batch, text: Piece) -> Piece:
-        """What it finds in the cache, before the last matrix."""
-        query, _ = self._projected(space, batch.tokens, text)
+        """What it finds in the cache."""
+        query, _ = self._projected(space, batch, text)
         return looked_up(space, batch, self.heads, query, self.query)
 
-    def _projected(self, space: Space, tokens: int, text: Piece) -> tuple[Piece, Piece]:
+    def turned_back(self, space: Space, batch: Batch, found: Piece) -> Piece:
+        """What the last matrix reads: the values as they were before they were quantised."""
+        return again(space, self.query * batch.tokens, found) if batch.spread_values else found
+
+    def _projected(self, space: Space, batch: Batch, text: Piece) -> tuple[Piece, Piece]:
         """The queries, and what their gate is a part of; keys and values went into the cache."""
+        query, key, value = (width * batch.tokens for width in (self.query, self.key, self.value))
+        made = space.take(query + key + value if self.fused else (2 if self.gated else 1) * query)
+        shared = self.fused or self.gated
         if self.fused:
-            joined = space.take((self.query + self.key + self.value) * tokens)
             space.give(text)
-            query, key = space.take(self.query * tokens), space.take(self.key * tokens)
-            space.give(key, joined)
-            return query, None
-        made = space.take((2 if self.gated else 1) * self.query * tokens)
-        query = space.take(self.query * tokens) if self.turned else made
-        gate = made if self.gated else None
-        if self.turned and not self.gated:
+        queries = space.take(query) if self.turned or shared else made
+        if self.turned and not shared:
             space.give(made)
-        value, key = space.take(self.value * tokens), space.take(self.key * tokens)
+        if batch.spread_keys:
+            queries = again(space, query, queries)
+        values = None if self.fused else space.take(value)
+        if batch.spread_values:
+            values = again(space, value, values)
+        keys = self._keys(space, batch, key, None if self.fused else text)
+        space.give(keys, values)
+        if self.fused:
+            space.give(made)
+        return queries, made if self.gated else None
+
+    def _keys(self, space: Space, batch: Batch, key: int, text: Piece) -> Piece:
+        keys = space.take(key)
         space.give(text)
-        if self.turned:
-            turned = space.take(self.key * tokens)
-            space.give(key)
-            key = turned
-        space.give(key, value)
-        return query, gate
+        if self.turned and not self.fused:
+            keys = again(space, key, keys)
+        return again(space, key, keys) if batch.spread_keys else keys
 
 
 @dataclass(frozen=True)

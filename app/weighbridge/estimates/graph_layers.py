@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from weighbridge.estimates.graph_attention import Attention, LatentAttention
-from weighbridge.estimates.graph_parts import Batch, Coming, Dense, Experts
+from weighbridge.estimates.graph_parts import Batch, Coming, Dense, Experts, again
 from weighbridge.estimates.graph_rwkv import Rwkv
 from weighbridge.estimates.graph_space import Holes, Piece, Space
 from weighbridge.estimates.graph_states import DeltaNet, HeadScan, KeyedDelta, Lightning, Rows, Scan, ShortConv
@@ -35,17 +35,15 @@ class Both:
     def run(self, space: Space, batch: Batch, text: Piece, rows: Rows, coming: Coming) -> Piece:
         """Read `text`, which nobody needs after, and leave an answer."""
         seen = self.attention.seen(space, batch, text)
-        again = space.take(self.scan.width * batch.tokens)
+        other = space.take(self.scan.width * batch.tokens)
         out: list[Piece] = []
 
         def attended() -> None:
-            out.append(space.take(self.scan.width * batch.tokens))
-            space.give(seen)
+            found = self.attention.turned_back(space, batch, seen)
+            out.append(again(space, self.scan.width * batch.tokens, found))
 
-        gated = self.scan.scanned(space, batch, again, rows, coming, attended)
-        other = space.take(self.scan.width * batch.tokens)
-        space.give(gated)
-        space.give(other)
+        gated = self.scan.scanned(space, batch, other, rows, coming, attended)
+        space.give(again(space, self.scan.width * batch.tokens, gated))
         return out[0]
 
 

@@ -15,12 +15,17 @@ from weighbridge.estimates.graph_space import Piece, Space
 
 @dataclass(frozen=True)
 class Batch:
-    """What is computed at a time: so many tokens, of so many conversations, each beside `cells` tokens of cache."""
+    """What is computed at a time: so many tokens, of so many conversations, each beside `cells` tokens of cache.
+
+    `spread_keys`, `spread_values`: they are turned before they are quantised, so that no element stands out.
+    """
 
     tokens: int
     slots: int = 1
     cells: int = 0
     flash: bool = True
+    spread_keys: bool = False
+    spread_values: bool = False
 
 
 @dataclass
@@ -122,3 +127,10 @@ class Experts:
         out = space.take(width * tokens)
         space.give(answers)
         return out
+
+
+def again(space: Space, size: int, old: Piece) -> Piece:
+    """The same once more, in another place."""
+    new = space.take(size)
+    space.give(old)
+    return new

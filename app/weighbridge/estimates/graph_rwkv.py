@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from weighbridge.estimates.graph_parts import Batch, Coming, Dense
+from weighbridge.estimates.graph_parts import Batch, Coming, Dense, again
 from weighbridge.estimates.graph_space import Piece, Space
 from weighbridge.estimates.graph_states import Rows
 
@@ -53,16 +53,16 @@ class TimeMix6:
         between()
         if not self.plain:
             for _ in range(2):
-                found = _again(space, wide, found)
+                found = again(space, wide, found)
         gate = space.take(wide)
         space.give(five, found)
-        return _again(space, wide, gate)
+        return again(space, wide, gate)
 
     def _wide(self, space: Space, tokens: int) -> Piece:
         """Keys or values: where they are fewer, made wide by repeating them."""
         if not self.kept:
             return space.take(self.width * tokens)
-        return _again(space, self.width * tokens, space.take(self.kept * tokens))
+        return again(space, self.width * tokens, space.take(self.kept * tokens))
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class TimeMix7:
         """See TimeMix6; the values of the first layer stay for all others."""
         wide, tokens = self.width * batch.tokens, batch.tokens
         count = 6 if self.gate else 5
-        six = _again(space, count * wide, space.take(wide))
+        six = again(space, count * wide, space.take(wide))
         receptance = space.take(wide)
         decay = self._through(space, self.decay * tokens, wide)
         key = space.take(wide)
@@ -95,31 +95,31 @@ class TimeMix7:
             apart = space.take(wide)
             share = self._through(space, self.share * tokens, wide)
             space.give(share, apart)
-        normed = _again(space, wide, key)
+        normed = again(space, wide, key)
         negative = space.take(wide)
         space.give(rate)
         found = space.take(wide + self.state * batch.slots)
         space.give(decay, negative, normed, state)
         between()
         for _ in range(2 if self.normed else 0):
-            found = _again(space, wide, found)
+            found = again(space, wide, found)
         product = space.take(wide)
         space.give(rated, receptance, product)
         bonus = space.take(wide)
         space.give(None if self.first else value)
-        found = found if self.normed else _again(space, wide, found)
+        found = found if self.normed else again(space, wide, found)
         space.give(bonus)
         if self.gate:
             gate = self._through(space, self.gate * tokens, wide)
             space.give(six, gate)
         else:
             space.give(six)
-        return _again(space, wide, found)
+        return again(space, wide, found)
 
     @staticmethod
     def _through(space: Space, low: int, wide: int) -> Piece:
         """Through a small matrix and back."""
-        return _again(space, wide, space.take(low))
+        return again(space, wide, space.take(low))
 
 
 @dataclass(frozen=True)
@@ -171,10 +171,10 @@ class Rwkv:
         wide, inner = self.width * batch.tokens, self.forward.inner * batch.tokens
         before = space.take(wide)
         space.give(rows)
-        shifted = _again(space, wide, before)
+        shifted = again(space, wide, before)
         gate = None
         if self.gated:
-            gate = _again(space, wide, space.take(wide))
+            gate = again(space, wide, space.take(wide))
         space.give(text)
         inside = space.take(inner)
         space.give(shifted)
@@ -184,10 +184,3 @@ class Rwkv:
             return value
         space.give(value)
         return gate
-
-
-def _again(space: Space, size: int, old: Piece) -> Piece:
-    """The same once more, in another place."""
-    new = space.take(size)
-    space.give(old)
-    return new

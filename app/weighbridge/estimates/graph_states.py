@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from weighbridge.estimates.graph_parts import Batch, Coming
+from weighbridge.estimates.graph_parts import Batch, Coming, again
 from weighbridge.estimates.graph_space import Piece, Space
 
 Rows = tuple[Piece, ...]
@@ -79,7 +79,7 @@ class HeadScan:
         """Read `text`, which nobody needs after, and leave an answer."""
         gated = self.scanned(space, batch, text, rows, coming)
         out = _out(space, self.width * batch.tokens, gated)
-        return _again(space, self.width * batch.tokens, out) if self.parted else out
+        return again(space, self.width * batch.tokens, out) if self.parted else out
 
     def scanned(
         self,
@@ -96,7 +96,7 @@ class HeadScan:
         space.give(text)
         channels = None
         if self.parted:
-            both = _again(space, self.projected * batch.tokens, both)
+            both = again(space, self.projected * batch.tokens, both)
             channels = space.take(inner)
         mixed = _convolved(space, self.mixed * batch.tokens, self.conv * batch.slots, channels, rows)
         step = space.take(self.heads * batch.tokens)
@@ -117,7 +117,10 @@ class HeadScan:
 
 @dataclass(frozen=True)
 class DeltaNet:
-    """A gated delta net: `keys` is the width of its queries and of its keys, `values` that of its values."""
+    """A gated delta net: `keys` is the width of its queries and of its keys, `values` that of its values.
+
+    `repeated`: queries and keys are made as wide as the values first.
+    """
 
     width: int
     keys: int
@@ -125,6 +128,7 @@ class DeltaNet:
     heads: int
     conv: int
     state: int
+    repeated: bool = False
 
     @property
     def remembered(self) -> tuple[int, ...]:
@@ -141,7 +145,7 @@ class DeltaNet:
         state = space.take(self.state * batch.slots)
         convolved = space.take(mixed)
         space.give(read)
-        query, key = space.take(self.keys * tokens), space.take(self.keys * tokens)
+        query, key = self._taken(space, tokens), self._taken(space, tokens)
         decay, rate = space.take(self.heads * tokens), space.take(self.heads * tokens)
         found = space.take(self.values * tokens + self.state * batch.slots)
         space.give(query, key, convolved, decay, rate, state)
@@ -149,9 +153,13 @@ class DeltaNet:
         space.give(found)
         gate = space.take(self.values * tokens)
         space.give(text)
-        gate = _again(space, self.values * tokens, gate)
+        gate = again(space, self.values * tokens, gate)
         space.give(gate)
         return _out(space, self.width * tokens, normed)
+
+    def _taken(self, space: Space, tokens: int) -> Piece:
+        normed = space.take(self.keys * tokens)
+        return again(space, self.values * tokens, normed) if self.repeated else normed
 
 
 @dataclass(frozen=True)
@@ -187,24 +195,24 @@ class KeyedDelta:
         low = space.take(self.length * tokens)
         decay = space.take(inner)
         space.give(low)
-        decay = _again(space, inner, decay)
+        decay = again(space, inner, decay)
         rate = space.take(self.heads * tokens)
         found = space.take(inner + self.state * batch.slots)
         space.give(*made, decay, rate, state)
-        normed = _again(space, inner, _again(space, inner, found))
+        normed = again(space, inner, again(space, inner, found))
         low = space.take(self.length * tokens)
         gate = space.take(inner)
         space.give(text, low)
-        gate = _again(space, inner, gate)
+        gate = again(space, inner, gate)
         space.give(gate)
-        return _out(space, self.width * tokens, _again(space, inner, normed))
+        return _out(space, self.width * tokens, again(space, inner, normed))
 
     @staticmethod
     def _convolved(space: Space, inner: int, read: Piece, copies: int) -> Piece:
         made = space.take(inner)
         space.give(read)
         for _ in range(copies):
-            made = _again(space, inner, made)
+            made = again(space, inner, made)
         return made
 
 
@@ -275,12 +283,12 @@ class Lightning:
         decay = space.take(self.heads * batch.tokens)
         key = space.take(inner)
         space.give(decay, joined)
-        key = _again(space, inner, key)
+        key = again(space, inner, key)
         added = space.take(state)
         space.give(key, value)
         space.give(added, faded)
         gate = space.take(inner)
-        normed = _again(space, inner, _again(space, inner, past))
+        normed = again(space, inner, again(space, inner, past))
         space.give(normed)
         coming.fetch(space, batch)
         return _out(space, self.width * batch.tokens, gate)
@@ -300,13 +308,6 @@ def _others(space: Space, state: int, batch: Batch) -> None:
     space.give(space.take(state * (batch.slots - 1)))
 
 
-def _again(space: Space, size: int, old: Piece) -> Piece:
-    """The same once more, in another place."""
-    new = space.take(size)
-    space.give(old)
-    return new
-
-
 def _out(space: Space, size: int, last: Piece) -> Piece:
     """What the last matrix gives."""
-    return _again(space, size, last)
+    return again(space, size, last)
