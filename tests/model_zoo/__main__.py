@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.model_zoo import plain
+from tests.model_zoo import latent, mixtures, odd, plain, recurrent, windowed
 from tests.model_zoo.engine import Answer, ask, sparse_file
 from tests.model_zoo.made_model import Made
 from tests.model_zoo.settings import SETTINGS
@@ -20,7 +20,8 @@ from tests.model_zoo.settings import SETTINGS
 
 def everything() -> list[Made]:
     """All made models."""
-    return [*plain.models()]
+    kinds = (plain, mixtures, windowed, latent, odd, recurrent)
+    return [model for kind in kinds for model in kind.models()]
 
 
 def answers(model: Made) -> dict[str, list[float]]:
