@@ -6,7 +6,10 @@ page, no other origin, nothing fetched.
 
 from __future__ import annotations
 
+import ctypes
+import os
 import secrets
+import signal
 import threading
 from collections.abc import Mapping
 from enum import Enum
@@ -155,7 +158,18 @@ def size(load: Load) -> None:
         "cpuparams.n_threads": 1,
         "n_threads_http": 1,
     }
+    _stand_still_at_a_crash()
     xllamacpp.Server(parameters(load, 0, secrets.token_urlsafe(), **trial))
+
+
+def _stand_still_at_a_crash() -> None:
+    """After its table llama.cpp goes on to a crash within some 10 ms, and what it has not printed by then is lost: its
+    log is written by another thread. The one that crashes waits, so that the log comes out; whoever reads it ends us.
+    """
+    if os.name == "posix":
+        library = ctypes.CDLL(None)
+        library.signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
+        library.signal(signal.SIGSEGV, ctypes.cast(library.pause, ctypes.c_void_p))
 
 
 ENGINE = Engine(

@@ -189,7 +189,7 @@ def _mib(figure: Estimate, *terms: Term) -> float:
 def _same(case: Case, answer: Table | Cause) -> str:
     """Whether the engine tells what it told of the whole file."""
     if isinstance(answer, Cause):
-        return answer.code
+        return f"{answer.code} {dict(answer.values)}"
     told = {
         row.device: (row.model_bytes // MIB, row.context_bytes // MIB, row.compute_bytes // MIB) for row in answer.rows
     }

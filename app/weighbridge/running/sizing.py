@@ -173,7 +173,12 @@ def _trial(engine: Engine, load: Load, limits: Limits, task: Task) -> Table | Ca
     task.check()
     if in_time and heard.complete:
         return Table(heard.rows, engine.id, engine.version())
-    untold = Cause("sizing.no_table") if in_time else Cause("sizing.slow", {"limit_s": int(limits.time_s)})
+    last_line = next(iter(heard.log.tail(1)), "")
+    untold = (
+        Cause("sizing.no_table", {"line": last_line})
+        if in_time
+        else Cause("sizing.slow", {"limit_s": int(limits.time_s)})
+    )
     cause = engine.diagnose(heard.log.lines(), exit_code) or untold
     return Cause(cause.code, {**cause.values, "engine": engine.title, "exit_code": exit_code})
 
