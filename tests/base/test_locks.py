@@ -45,6 +45,22 @@ def test_a_folder_s_lock_has_a_mark_of_its_own_while_it_is_held(tmp_path):
     one.release()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes with names are of POSIX")
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+def test_in_the_place_of_its_files_anything_may_lie(tmp_path, put):
+    put(tmp_path / "in-use.json")
+    lock = OwnerLock(tmp_path)
+    assert lock.owner() is None
+    lock.take("window")
+    lock.release()
+    assert not lock.held
+    (tmp_path / "in-use.lock").unlink()
+    put(tmp_path / "in-use.lock")
+    with pytest.raises(BadFile) as refused:
+        lock.take("window")
+    assert refused.value.code == "owner.unwritable"
+
+
 def test_the_owner_says_what_it_is(tmp_path):
     lock = OwnerLock(tmp_path / "new" / "folder")
     lock.take("window")

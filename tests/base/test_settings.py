@@ -1,5 +1,6 @@
 """The settings file: defaults, round trip, what we do not know, and what is wrong."""
 
+import os
 import tomllib
 from dataclasses import fields
 
@@ -130,6 +131,20 @@ def test_a_hostile_file_is_set_aside(tmp_path, content):
     store = SettingsStore(path)
     assert [notice.code for notice in store.notices] == ["settings.damaged"]
     assert not path.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with names are of POSIX")
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+def test_what_is_no_file_is_told_and_kept_aside_at_the_first_change(tmp_path, put):
+    path = tmp_path / "settings.toml"
+    put(path)
+    assert language_choice(path) is None
+    store = SettingsStore(path)
+    assert [notice.code for notice in store.notices] == ["settings.unreadable"]
+    store.change(port=2500)
+    assert SettingsStore(path).value.port == 2500
+    assert not path.with_suffix(".damaged.toml").is_file()
+    assert path.with_suffix(".damaged.toml").exists()
 
 
 @pytest.mark.parametrize("folder", ["", "a\0b"])

@@ -41,6 +41,7 @@ def test_another_machine_is_not_this_one(tmp_path, other):
         "[]",
         "5",
         "{",
+        "[" * 60_000,
         '{"machine": "M", "memory_gbs": 0, "measured_on": "2026-03-01"}',
         '{"machine": "M", "memory_gbs": 1e300, "measured_on": "2026-03-01"}',
         '{"machine": "M", "memory_gbs": true, "measured_on": "2026-03-01"}',

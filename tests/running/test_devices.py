@@ -1,10 +1,12 @@
 import json
+import os
 from dataclasses import replace
 
 import pytest
 
 from weighbridge.hardware.child import Answer
 from weighbridge.hardware.machine import Cpu, Device, Machine, Memory, MemoryKind, Sight
+from weighbridge.hardware.measured import Measurements
 from weighbridge.running.devices import EngineDevices, Told, by_engine, missing_build, read_devices
 from weighbridge.running.questions import LIMIT_S
 from weighbridge_engines import api
@@ -86,11 +88,19 @@ def test_another_version_and_no_version_are_asked_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"made": 5}', '{"made": {"version": "1", "machine": "", "devices": 7}}']
+    "text", ["", "[]", "{", "[" * 100_000, '{"made": 5}', '{"made": {"version": "1", "machine": "", "devices": 7}}']
 )
 def test_a_damaged_memory_is_no_memory(tmp_path, text):
     (tmp_path / "devices.json").write_text(text)
     assert told(tmp_path, Asked(SEEN))[0].devices == (SEEN,)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with names are of POSIX")
+def test_a_pipe_in_its_place_is_no_memory(tmp_path):
+    os.mkfifo(tmp_path / "devices.json")
+    assert told(tmp_path, Asked(SEEN))[0].devices == (SEEN,)
+    os.mkfifo(tmp_path / "bandwidth.json")
+    assert Measurements.within(tmp_path).apply(MACHINE) == MACHINE
 
 
 def test_a_data_folder_that_cannot_be_written_costs_only_the_memory(tmp_path):

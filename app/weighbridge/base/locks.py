@@ -8,6 +8,7 @@ Windows a locked file cannot be read; it counts only while the lock is held.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from weighbridge.base.errors import BadFile, Refused
+from weighbridge.base.small_files import read_small
 
 _LOCK, _OWNER = "in-use.lock", "in-use.json"
 
@@ -61,6 +63,8 @@ class OwnerLock:
         path = self._folder / _LOCK
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            if path.exists() and not path.is_file():  # opening a pipe would wait for its other end
+                raise OSError(errno.EINVAL, "not a regular file")
             file = path.open("ab")
         except OSError as error:
             raise BadFile("owner.unwritable", path=str(path), reason=error.strerror) from error
@@ -85,15 +89,16 @@ class OwnerLock:
     def owner(self) -> Owner | None:
         """What the present owner says of itself; None where that cannot be read."""
         try:
-            values = json.loads((self._folder / _OWNER).read_text(encoding="utf-8"))
+            values = json.loads(read_small(self._folder / _OWNER))
             return Owner(int(values["pid"]), str(values["kind"]), values["url"] and str(values["url"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def release(self) -> None:
         """Let go. Without effect where we are not the owner."""
         if self._file is not None:
-            (self._folder / _OWNER).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                (self._folder / _OWNER).unlink(missing_ok=True)
             self._file.close()
             self._file = None
 

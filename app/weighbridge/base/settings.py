@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.base.setting_kinds import Choice, Folders, Kind, Number, Switch, kind_of, setting
+from weighbridge.base.small_files import read_small
 from weighbridge.base.words import mark
 from weighbridge_engines.api import Cause
 
@@ -97,7 +98,7 @@ def language_choice(path: Path) -> str | None:
     be read. For the time before there is a `SettingsStore`: changes nothing and reports nothing.
     """
     try:
-        choice = tomllib.loads(path.read_text("utf-8")).get("language")
+        choice = tomllib.loads(read_small(path)).get("language")
     except (OSError, ValueError, RecursionError):
         return None
     return choice if choice in LANGUAGE_CHOICES and choice != "system" else None
@@ -110,6 +111,7 @@ class SettingsStore:
         self._path = path
         self._listeners: list[Callable[[Settings], None]] = []
         self._notices: list[Cause] = []
+        self._unread = False
         self._table = self._read()
         self._value, bad = parse(self._table)
         self._notices += bad
@@ -148,16 +150,18 @@ class SettingsStore:
 
     def _read(self) -> dict[str, Any]:
         try:
-            return tomllib.loads(self._path.read_text("utf-8"))
+            return tomllib.loads(read_small(self._path))
         except FileNotFoundError:
             return {}
         except (ValueError, RecursionError):  # not TOML, not UTF-8, a number too long, nested without end
             self._set_aside()
         except OSError as error:
             self._notices.append(Cause("settings.unreadable", {"path": str(self._path), "reason": str(error)}))
+            self._unread = True
         return {}
 
     def _set_aside(self) -> None:
+        self._unread = False
         aside = self._path.with_suffix(".damaged.toml")
         try:
             self._path.replace(aside)
@@ -168,6 +172,8 @@ class SettingsStore:
     def _write(self) -> None:
         import tomli_w  # most starts write nothing
 
+        if self._unread and self._path.exists():  # what could not be read is not written over
+            self._set_aside()
         part = self._path.with_suffix(".new")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)

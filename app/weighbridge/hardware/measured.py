@@ -14,6 +14,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from weighbridge.base.small_files import read_small
 from weighbridge.hardware.host import Host, ThisHost
 from weighbridge.hardware.machine import Bandwidth, Device, Machine
 from weighbridge.hardware.measure import measured_gbs
@@ -107,8 +108,7 @@ class Measurements:
 
     def _read(self) -> Mapping[str, Any]:
         try:
-            with self.file.open(encoding="utf-8") as file:
-                return _table(json.loads(file.read(_MAX_BYTES)))
+            return _table(json.loads(read_small(self.file, _MAX_BYTES)))
         except (OSError, ValueError, RecursionError):
             return {}
 

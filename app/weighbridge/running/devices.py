@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from weighbridge.base.small_files import read_small
 from weighbridge.hardware.machine import Device as CardOrPart
 from weighbridge.hardware.machine import Machine
 from weighbridge.running.bandwidths import CardSpeeds, measure_cards
@@ -23,7 +24,6 @@ FILE = "devices.json"
 _AT_ONCE = 4
 _ILLEGAL_INSTRUCTION = (-4, 0xC000001D)
 """How a process ends that used an instruction its processor lacks: by signal, or by Windows' status."""
-_MAX_BYTES = 1 << 20
 _BUILDS: Mapping[str, str] = {"nvidia": "CUDA", "amd": "ROCm or Vulkan", "intel": "Vulkan", "apple": "Metal"}
 _BUILDS_OF = "llama.cpp"
 
@@ -83,9 +83,8 @@ class EngineDevices:
 
     def _read(self) -> dict[str, Any]:
         try:
-            with self._file.open(encoding="utf-8") as file:
-                values = json.loads(file.read(_MAX_BYTES))
-        except (OSError, ValueError):
+            values = json.loads(read_small(self._file))
+        except (OSError, ValueError, RecursionError):
             return {}
         return values if isinstance(values, dict) else {}
 
