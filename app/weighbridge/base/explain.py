@@ -202,6 +202,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("No engine is installed, so no model can run yet. {engine} suits this machine."),
         mark("Install it, then start Weighbridge again: {install}"),
     ),
+    "engine.not_for_format": (
+        mark("{engine} does not run {format} files."),
+        mark("Leave the engine out, or name one that does."),
+    ),
     "engine.not_installed": (
         mark("{engine} is not installed."),
         mark("Install it: {install}"),
@@ -209,6 +213,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "engine.not_loadable": (
         mark("{engine} is installed, but its library could not be loaded ({reason})."),
         mark("Install it anew: {install}"),
+    ),
+    "engine.not_ours": (
+        mark("No engine of this program runs {format} files; {engine} does."),
+        mark("Get the model in another format to run it here, GGUF for example."),
     ),
     "engine.out_of_memory": (
         mark("{engine} could not get the memory it needs."),
@@ -421,6 +429,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "settings.unwritable": (
         mark("The settings could not be saved in {path} ({reason}). They hold until the program ends."),
         mark("Check the free space and who may write there."),
+    ),
+    "sizing.no_engine": (
+        mark("No engine here tells its own figure for {format} files."),
+        mark("The calculated figure stands."),
     ),
     "sizing.no_sparse_files": (
         mark("The engine could not be asked how much memory the model needs: files in {path} cannot have holes."),

@@ -64,10 +64,19 @@ class Choice:
 
 
 def weigh(
-    model: Model, blueprint: Blueprint | None, load: Load, around: Surroundings, *, with_remedy: bool = False
+    model: Model,
+    blueprint: Blueprint | None,
+    load: Load,
+    around: Surroundings,
+    *,
+    engine_id: str | None = None,
+    with_remedy: bool = False,
 ) -> Choice:
-    """`model` as `load` would load it, in what is free now and what unused models would give back."""
-    runner = runner_for(model.format, around.engines.values())
+    """`model` as `load` would load it, in what is free now and what unused models would give back.
+
+    `engine_id`: by this engine, not by the one that would be taken. Raises Refused where it does not run the format.
+    """
+    runner = runner_for(model.format, around.engines.values(), engine_id)
     if blueprint is None or runner is None or model.problem is not None:
         return Choice(model, blueprint, runner, None, load)
     plan = plan_of(load, runner.engine_id)

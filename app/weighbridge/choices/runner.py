@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from weighbridge.base.errors import Refused
 from weighbridge.running.choose import engines_for
 from weighbridge_engines.api import Cause, Engine
 
@@ -25,6 +26,16 @@ KNOWN_RUNNERS: Mapping[str, str] = {
     "safetensors": "transformers",
 }
 """Who runs a format at all, for those that no engine of ours runs."""
+
+OTHERS: Mapping[tuple[str, str], str] = {
+    ("gguf", "llama_cpp"): "llama-cpp-python",
+    ("mlx", "mlx"): "MLX",
+    ("exl2", "exllamav2"): "ExLlamaV2",
+    ("exl3", "exllamav3"): "ExLlamaV3",
+    ("onnx", "onnx_genai"): "ONNX Runtime GenAI",
+    ("openvino", "openvino"): "OpenVINO GenAI",
+}
+"""Engines whose memory can be calculated, by format and id, though none of them is part of this program yet."""
 
 ENGINE_IDS: Mapping[str, str] = {
     "gguf": "llama_server",
@@ -54,8 +65,13 @@ class Runner:
         return self.missing is None
 
 
-def runner_for(format_id: str, engines: Iterable[Engine]) -> Runner | None:
-    """The engine that would run a format: the first installed one, else the first; None where nobody knows it."""
+def runner_for(format_id: str, engines: Iterable[Engine], engine_id: str | None = None) -> Runner | None:
+    """The engine that would run a format: the first installed one, else the first; None where nobody knows it.
+
+    With `engine_id`: that one. Raises Refused("engine.not_for_format") where it does not run the format.
+    """
+    if engine_id is not None:
+        return _chosen(format_id, engines, engine_id)
     able = engines_for(format_id, engines)
     for engine in able:
         if engine.missing() is None:
@@ -69,3 +85,13 @@ def runner_for(format_id: str, engines: Iterable[Engine]) -> Runner | None:
     return Runner(
         ENGINE_IDS.get(format_id, ""), title, Cause("engine.not_ours", {"engine": title, "format": format_id})
     )
+
+
+def _chosen(format_id: str, engines: Iterable[Engine], engine_id: str) -> Runner:
+    for engine in engines_for(format_id, engines):
+        if engine.id == engine_id:
+            return Runner(engine.id, engine.title, engine.missing())
+    title = OTHERS.get((format_id, engine_id))
+    if title is None:
+        raise Refused("engine.not_for_format", engine=engine_id, format=format_id)
+    return Runner(engine_id, title, Cause("engine.not_ours", {"engine": title, "format": format_id}))

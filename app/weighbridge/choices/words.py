@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.base.units import number, size, tokens
+from weighbridge.base.units import THIN, number, size, tokens
 from weighbridge.base.words import mark, plural, text
 from weighbridge.choices.choice import Elsewhere
 from weighbridge.choices.runner import Runner
 from weighbridge.estimates.estimate import HOST, Basis, Estimate, Place, Term
 from weighbridge.estimates.fit import Fit, Remedy, Verdict
 from weighbridge.estimates.plan import Plan
+from weighbridge.formats.model import ModelInfo
 
 _TERMS: Mapping[Term, str] = {
     Term.WEIGHTS: mark("Weights"),
@@ -122,3 +123,59 @@ def where_in_words(fit: Fit) -> str:
     if fit.place.id == HOST and not fit.place.name:
         return text("in RAM")
     return text("on {device}", device=fit.place.name)
+
+
+_NOTES: Mapping[str, str] = {
+    "estimate.approximate": mark("This architecture keeps more than is counted here, so the figure is a range."),
+    "estimate.upper_bound": mark(
+        "This architecture is not known here: at most so much, if every layer keeps all tokens."
+    ),
+    "estimate.unknown": mark("The header does not say enough to tell what it keeps for its context."),
+    "estimate.weights_by_size": mark("Only the start of the header is read yet, so where its weights lie is by size."),
+}
+
+
+def note_in_words(code: str) -> str:
+    """What a figure rests on."""
+    return text(_NOTES[code])
+
+
+def last_off_in_words(off: float) -> str:
+    """ "Last time it took 4 % more than was estimated"."""
+    share = number(abs(off) * 100, 1)
+    if off >= 0:
+        return text("Last time it took {share} % more than was estimated.", share=share)
+    return text("Last time it took {share} % less than was estimated.", share=share)
+
+
+def parameters_in_words(info: ModelInfo) -> str | None:
+    """ "134.5 M parameters", "30.5 B parameters, 3.3 B of them active"; None where they are not known."""
+    if info.parameters is None:
+        return None
+    whole, active = info.parameters, info.active_parameters
+    if info.experts and active is not None and active < whole:
+        return text(
+            "{count} parameters, {active} of them active", count=count_in_words(whole), active=count_in_words(active)
+        )
+    return text("{count} parameters", count=count_in_words(whole))
+
+
+def count_in_words(count: int) -> str:
+    """ "134.5 M", "8.2 B"."""
+    return f"{number(count / 1e9, 1)}{THIN}B" if count >= 1e9 else f"{number(count / 1e6, 1)}{THIN}M"
+
+
+def plan_in_words(plan: Plan) -> str:
+    """The settings that the figure is for."""
+    cache = plan.key_type if plan.key_type == plan.value_type else f"{plan.key_type}/{plan.value_type}"
+    said = [
+        text("At {tokens} of context", tokens=tokens(plan.context)),
+        text("KV cache in {type}", type=cache),
+        plural("{count} slot", "{count} slots", plan.slots, count=number(plan.slots)),
+        text("batch of {tokens}", tokens=tokens(plan.batch_tokens)),
+    ]
+    if plan.slots > 1:
+        said.append(
+            text("{tokens} for each answer", tokens=tokens(plan.slot_cells)) if not plan.unified else text("shared")
+        )
+    return ", ".join(said)

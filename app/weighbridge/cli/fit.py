@@ -1,0 +1,140 @@
+"""`weighbridge fit`: what a model needs here, term by term and device by device, and whether it fits."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from weighbridge.base.paths import default_paths, user_path
+from weighbridge.base.words import text
+from weighbridge.cli.loading import positive
+from weighbridge_engines.api import Cause
+
+if TYPE_CHECKING:
+    from weighbridge.choices.choice import Choice, Surroundings
+    from weighbridge.library.model import Model
+    from weighbridge.running.observations import Observation
+    from weighbridge.running.sizing import Table
+    from weighbridge_engines.api import Load
+
+KV_TYPES = ("f16", "bf16", "f32", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser("fit", help=text("show what a model needs here, and whether it fits"))
+    parser.add_argument(
+        "target", metavar=text("TARGET"), help=text("a model's file or folder, or its name in the library")
+    )
+    parser.add_argument(
+        "--engine", metavar="ID", help=text("weigh for this engine; default: the one that would run it")
+    )
+    parser.add_argument("--context", type=positive, metavar="N", help=text("context length in tokens"))
+    parser.add_argument("--kv", choices=KV_TYPES, help=text("type of the KV cache; default: f16"))
+    parser.add_argument("--slots", type=positive, metavar="N", help=text("answers at the same time; default: 1"))
+    parser.add_argument("--gpu-layers", type=whole, metavar="N", help=text("layers on cards; default: all that fit"))
+    parser.add_argument("--cpu-experts", type=whole, metavar="N", help=text("first layers whose experts stay in RAM"))
+    parser.add_argument("--batch", type=positive, metavar="N", help=text("tokens of a prompt computed at a time"))
+    parser.add_argument("--exact", action="store_true", help=text("ask llama.cpp itself for its own figure"))
+    parser.add_argument("--json", action="store_true", help=text("print JSON"))
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Weigh the target and print it."""
+    from weighbridge.choices.blueprints import Blueprints
+    from weighbridge.choices.choice import weigh
+    from weighbridge.cli.fit_json import as_json
+    from weighbridge.cli.fit_words import in_words
+    from weighbridge.cli.surroundings import surroundings
+
+    model = _target(arguments.target)
+    around = surroundings(arguments.engines())
+    load = _load(arguments, model)
+    choice = weigh(model, Blueprints().of(model), load, around, engine_id=arguments.engine, with_remedy=True)
+    choice, beside, problem = _put_right(choice, around, ask_engine=arguments.exact)
+    if arguments.json:
+        print(json.dumps(as_json(choice, beside, problem)))
+    else:
+        print(in_words(choice, beside, problem))
+    return 0
+
+
+def whole(value: str) -> int:
+    """A whole number from 0 up, for argparse."""
+    return 0 if value == "0" else positive(value)
+
+
+def _target(name: str) -> Model:
+    """The file or folder of that name; else the model of the library that is called so."""
+    from weighbridge.cli.loading import open_library
+    from weighbridge.library.recognise_path import recognise_path
+
+    path = user_path(name)
+    if path.exists():
+        return recognise_path(path)
+    library = open_library()
+    library.scan()
+    return recognise_path(library.resolve(name).path)
+
+
+def _load(arguments: argparse.Namespace, model: Model) -> Load:
+    """The load that `run` and `serve` would make, with what was asked for here."""
+    from weighbridge.cli.loading import settings
+    from weighbridge.running.choose import Asked, default_load
+    from weighbridge.running.defaults import machine_defaults
+
+    asked = Asked(context=arguments.context, slots=arguments.slots)
+    load = default_load(model, replace(machine_defaults(settings().value.context), asked=asked))
+    return replace(
+        load,
+        batch=arguments.batch or load.batch,
+        key_type=arguments.kv,
+        value_type=arguments.kv,
+        gpu_layers=arguments.gpu_layers,
+        cpu_experts=arguments.cpu_experts,
+    )
+
+
+def _put_right(choice: Choice, around: Surroundings, *, ask_engine: bool) -> tuple[Choice, Table | None, Cause | None]:
+    """The choice after what earlier loads took, or with the engine's own figures; a table that is only a check beside
+    the formula; and why the engine did not tell.
+    """
+    from weighbridge.choices.corrections import after_loads, after_table
+    from weighbridge.running.sizing import Table
+
+    if not ask_engine:
+        return after_loads(choice, around, _past()), None, None
+    table = _table(choice, around)
+    if not isinstance(table, Table):
+        return choice, None, table
+    exact = after_table(choice, around, table)
+    return (choice, table, None) if exact is None else (exact, None, None)
+
+
+def _past() -> tuple[Observation, ...]:
+    """What earlier loads took; nothing where there is no database yet, and none is made for asking."""
+    from weighbridge.base.database import Database
+    from weighbridge.running.observations import Observations
+
+    path = default_paths().database
+    if not path.exists():
+        return ()
+    with closing(Database(path)) as database:
+        return Observations(database).all()
+
+
+def _table(choice: Choice, around: Surroundings) -> Table | Cause:
+    """The engine's own table for the load that was weighed, or why there is none."""
+    from weighbridge.choices.corrections import planned_load
+    from weighbridge.hardware.memory import detect_memory
+    from weighbridge.running.sizing import Sizing
+
+    runner, model = choice.runner, choice.model
+    if runner is None or runner.engine_id not in around.engines or choice.fit is None:
+        return Cause("sizing.no_engine", {"format": model.format})
+    sizing = Sizing(around.engines, default_paths().data / "sizing", lambda: detect_memory().available_bytes)
+    return sizing.table(runner.engine_id, model.parts, planned_load(choice))
