@@ -63,6 +63,14 @@ def test_some_layers_need_no_more_than_all_of_them():
     assert compute_bytes(widths, shape, plan, range(0)) < whole / 3
 
 
+def test_a_place_that_is_handed_the_embedded_text_needs_less():
+    widths, shape = digest("mamba-2.8b")
+    plan = setting("ctx4096/ub512/f16/seq1").plan
+    whole = recurrent_bytes(widths.graph, plan, 0, range(64))
+    later = recurrent_bytes(widths.graph, plan, 0, range(32, 64), has_input=False)
+    assert whole - later == pytest.approx(3 * 2560 * 512 * 4, rel=0.01)
+
+
 def test_all_logits_of_a_batch_may_be_the_most():
     widths, shape = digest("mamba-130m")
     plan = replace(setting("ctx4096/ub512/f16/seq1").plan, outputs=512)

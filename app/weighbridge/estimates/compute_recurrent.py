@@ -47,13 +47,16 @@ def graph_of(info: ModelInfo, shape: Shape) -> Graph | None:
     return Graph(width, tuple(layer for layer in layers if layer is not None), positions)
 
 
-def recurrent_bytes(graph: Graph, plan: Plan, mask_bytes: int, layers: range) -> int:
-    """The compute buffer of a device that holds `layers` of the graph, with the masks it needs for them."""
+def recurrent_bytes(graph: Graph, plan: Plan, mask_bytes: int, layers: range, *, has_input: bool = True) -> int:
+    """The compute buffer of a device that holds `layers` of the graph, with the masks it needs for them.
+
+    Without `has_input`, it is handed the text already embedded.
+    """
     cells = 0 if plan.flash_attention else plan.slot_cells
     batch = Batch(
         plan.batch_tokens, plan.slots, cells, plan.flash_attention, _spread(plan.key_type), _spread(plan.value_type)
     )
-    return mask_bytes + FLOAT_BYTES * graph_floats(graph, batch, layers.start, layers.stop)
+    return mask_bytes + FLOAT_BYTES * graph_floats(graph, batch, layers.start, layers.stop, has_input)
 
 
 def _spread(cache_type: str) -> bool:

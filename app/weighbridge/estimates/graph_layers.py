@@ -116,11 +116,14 @@ class Graph:
 
 
 @lru_cache(maxsize=_KEPT_RESULTS)
-def graph_floats(graph: Graph, batch: Batch, first: int, last: int) -> int:
-    """The floats that layers `first` up to `last` take, beside the masks of attention, which stay all the time."""
+def graph_floats(graph: Graph, batch: Batch, first: int, last: int, has_input: bool = True) -> int:
+    """The floats that layers `first` up to `last` take, beside the masks of attention, which stay all the time.
+
+    Without `has_input`, the text comes from another place, already embedded.
+    """
     space = Space()
     layers = graph.layers[first:last]
-    residual = _inputs(space, graph, batch, layers)
+    residual = _inputs(space, graph, batch, layers, has_input)
     rows = Coming(layers[0].remembered if layers else ())
     rows.fetch(space, batch)
     pieces, known = rows.pieces, dict[object, tuple[Piece, Rows, Holes]]()
@@ -146,22 +149,27 @@ def _next_remembered(layers: Sequence[Block | Rwkv], number: int) -> tuple[int, 
     return ()
 
 
-def _inputs(space: Space, graph: Graph, batch: Batch, layers: Sequence[Block | Rwkv]) -> Piece:
+def _inputs(space: Space, graph: Graph, batch: Batch, layers: Sequence[Block | Rwkv], has_input: bool) -> Piece:
     """What stands beside the graph, and the embedded text, which is the first residual.
 
     A batch may be of tokens, of embeddings, or of both, and the graph has a way for each.
     """
     tokens, wide = batch.tokens, graph.width * batch.tokens
-    ids = space.take(tokens)
-    space.take(wide)
-    mixed = space.take(tokens), space.take(2 * tokens), space.take(wide)
+    ids: tuple[Piece, ...] = ()
+    mixed: tuple[Piece, ...] = ()
+    if has_input:
+        ids = (space.take(tokens),)
+        space.take(wide)
+        mixed = (space.take(tokens), space.take(2 * tokens), space.take(wide))
     space.take(batch.slots)
     mixers = [layer.mixer for layer in layers if isinstance(layer, Block)]
     if any(isinstance(mixer, Attention | LatentAttention | Both) for mixer in mixers):
         space.take((graph.positions + 2 + 2) * tokens)
     space.take(max((mixer.inputs(batch) for mixer in mixers if isinstance(mixer, Lightning)), default=0))
     embedded = space.take(wide)
-    space.give(ids)
+    if not has_input:
+        return embedded
+    space.give(*ids)
     told = space.take(wide)
     space.give(mixed[0])
     space.take(wide)
