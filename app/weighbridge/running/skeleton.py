@@ -17,6 +17,7 @@ from weighbridge.base.errors import BadFile
 from weighbridge.formats.gguf import TEMPLATE_KEY, Header, read_header
 from weighbridge.formats.source import FileSource
 
+_STEM = "model"
 _PROBE_BYTES = 16 << 20
 _BLOCK_BYTES = 512
 _FSCTL_SET_SPARSE = 0x900C4
@@ -74,9 +75,10 @@ def _quotable(header: Header) -> list[str]:
 
 
 def _names(count: int) -> list[str]:
+    """By which an engine finds the other parts of a model."""
     if count == 1:
-        return ["model.gguf"]
-    return [f"model-{number:05}-of-{count:05}.gguf" for number in range(1, count + 1)]
+        return [f"{_STEM}.gguf"]
+    return [f"{_STEM}-{number:05}-of-{count:05}.gguf" for number in range(1, count + 1)]
 
 
 def _holes(folder: Path) -> bool:
