@@ -117,6 +117,7 @@ def test_absurd_values_are_unknown(value):
     model = info({"model_type": value, "num_hidden_layers": value, "hidden_size": value, "head_dim": value})
     assert (model.architecture in (None, "8"), model.layers, model.embedding_length) == (True, None, None)
     assert attention_layers({"layer_types": value, "full_attention_interval": value}, 2) == (True, True)
+    assert attention_layers({"layer_types": [value, value]}, 2) == (True, True)
 
 
 def test_an_empty_config_tells_nothing():

@@ -41,13 +41,13 @@ class _Sizes:
 def reckoned(config: Config) -> Held:
     """The parameters of the model, and those that one token touches; None where its family is not known well."""
     merged = text_config(config)
-    family = merged.get("model_type")
+    family = str(merged.get("model_type"))
     sizes = _sizes(merged)
     if family not in _FAMILIES or sizes is None or "vision_config" in merged or "audio_config" in merged:
         return Held(None, None)
     dense, used, all_experts = _feed_forward(merged, sizes)
     attention = _attention(merged, sizes, family)
-    norms = _NORMS.get(str(family), 2) * sizes.hidden
+    norms = _NORMS.get(family, 2) * sizes.hidden
     body = sizes.layers * (attention + norms) + dense + sizes.hidden
     table = sizes.vocabulary * sizes.hidden
     tied = merged.get("tie_word_embeddings", family in _TIED) is True

@@ -85,7 +85,7 @@ def attention_layers(config: Config, layers: int) -> tuple[bool, ...]:
     """Which layers keep a cache of keys and values: all, but for models that mix in others."""
     kinds = config.get("layer_types") or config.get("layers_block_type")
     if isinstance(kinds, list) and len(kinds) >= layers:
-        return tuple(kind not in _WITHOUT_CACHE for kind in kinds[:layers])
+        return tuple(str(kind) not in _WITHOUT_CACHE for kind in kinds[:layers])
     pattern = config.get("hybrid_override_pattern")
     if isinstance(pattern, str) and len(pattern) >= layers:
         return tuple(letter == _ATTENTION for letter in pattern[:layers])
