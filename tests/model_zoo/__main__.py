@@ -2,7 +2,7 @@
 
     python -m tests.model_zoo OUT [--only NAME ...]
 
-prints one line for each model, and keeps the engine's answers in OUT/zoo.json.
+prints one line for each model, and keeps the engine's answers in OUT, in files like those of tests/data.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ import json
 import sys
 from pathlib import Path
 
-from tests.model_zoo import latent, mixtures, odd, plain, recurrent, windowed
+from tests.model_zoo import further, latent, mixtures, odd, plain, recurrent, windowed
 from tests.model_zoo.engine import Answer, ask, sparse_file
 from tests.model_zoo.made_model import Made
 from tests.model_zoo.settings import SETTINGS
 
+FILES = {"zoo.json": (plain, mixtures, odd, further), "zoo_recurrent.json": (windowed, latent, recurrent)}
+"""Which models' answers stand in which file."""
+
 
 def everything() -> list[Made]:
     """All made models."""
-    kinds = (plain, mixtures, windowed, latent, odd, recurrent)
-    return [model for kind in kinds for model in kind.models()]
+    return [model for kinds in FILES.values() for kind in kinds for model in kind.models()]
 
 
 def answers(model: Made) -> dict[str, list[float]]:
@@ -45,19 +47,24 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", nargs="*")
     asked = parser.parse_args()
-    headers = asked.out / "headers"
+    for name, kinds in FILES.items():
+        models = [model for kind in kinds for model in kind.models() if not asked.only or model.name in asked.only]
+        if models:
+            _update(asked.out / name, models)
+    return 0
+
+
+def _update(file: Path, models: list[Made]) -> None:
+    """Ask for `models`, and put the answers among those that stand in `file`."""
+    headers = file.parent / "headers"
     headers.mkdir(parents=True, exist_ok=True)
-    target = asked.out / "zoo.json"
-    known = json.loads(target.read_text()) if target.exists() else {}
-    for model in everything():
-        if asked.only and model.name not in asked.only:
-            continue
+    known = json.loads(file.read_text()) if file.exists() else {}
+    for model in models:
         (headers / f"{model.name}.gguf").write_bytes(model.header())
         known[model.name] = answers(model)
         sys.stdout.write(f"{model.name}: {json.dumps(known[model.name])}\n")
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(found)}" for name, found in sorted(known.items()))
-    target.write_text("{\n" + lines + "\n}\n")
-    return 0
+    file.write_text("{\n" + lines + "\n}\n")
 
 
 if __name__ == "__main__":

@@ -8,12 +8,14 @@ from tests.model_zoo.blocks import attention, gated, head_norms, norms, ungated
 from tests.model_zoo.made_model import Made, Shapes, made, weights
 
 BOTH = "attn_norm ffn_norm"
+_QKV = ("attn_q.", "attn_k.", "attn_v.")
+_BIASES = {"all": ("",), "qkv": _QKV, "attn": (*_QKV, "attn_output."), "norms": ("norm",)}
 
 
 @dataclass(frozen=True)
 class Plain:
     """`gate`: "own", "none", or "joined" (one matrix with the other). `after` are norms behind the parts; `biased`
-    what has a bias: "all", "qkv", or "norms". `length` of a head where it is not width over heads.
+    what has a bias: see below. `length` of a head where it is not width over heads.
     """
 
     name: str
@@ -64,7 +66,7 @@ class Plain:
         return gated(self.width, self.inner) if self.gate == "own" else ungated(self.width, self.inner)
 
     def _biased(self, shapes: Shapes) -> Shapes:
-        kinds = {"all": ("",), "qkv": ("attn_q.", "attn_k.", "attn_v."), "norms": ("norm",)}.get(self.biased, ())
+        kinds = _BIASES.get(self.biased, ())
         matched = {name: shape for name, shape in shapes.items() if any(kind in name for kind in kinds)}
         return shapes | {name.replace(".weight", ".bias"): (shape[-1],) for name, shape in matched.items()}
 

@@ -12,10 +12,12 @@ from weighbridge.estimates.compute_recurrent import graph_of
 from weighbridge.estimates.graph_layers import Graph
 from weighbridge.estimates.indexing import Indexing, indexing_of
 from weighbridge.estimates.layer_widths import Layer, LayerWidths, Shapes
+from weighbridge.estimates.shape import Shape
 from weighbridge.estimates.shape_gguf import shape_of_gguf
 from weighbridge.formats.keys import Keys
-from weighbridge.formats.model import MAX_LAYERS, ModelInfo
+from weighbridge.formats.model import ModelInfo
 
+_ALL_LOGITS = "cogvlm"
 _WITHOUT_FLASH_ATTENTION = "grok"
 """llama.cpp forces it off there."""
 _IN_LAYER = 3
@@ -25,14 +27,17 @@ _IN_LAYER = 3
 class Activations:
     """What a model's graph holds for one token, in floats of 32 bits.
 
-    `layers` is what each layer holds, `inputs` what stands beside a graph that has no layer, `vocabulary` the width of
-    the logits. `flash` is False where the engine cannot use flash attention, `indexing` tells of attention that first
-    chooses tokens. `graph` is there for a model that keeps a state: its layers cannot be looked at one by one.
+    `layers` is what each layer holds, `vocabulary` the width of the logits, which are computed `for_all` tokens of a
+    batch whoever wants them, or only where they are wanted. `masks` is how many there are for one length of cache.
+    `flash` is False where the engine cannot use flash attention; `indexing` tells of attention that first chooses
+    tokens. `graph` is there for a model that keeps a state: its layers cannot be looked at one by one.
     """
 
     embedding: int
     vocabulary: int
     layers: tuple[LayerWidths, ...]
+    for_all: bool = False
+    masks: int = 1
     flash: bool = True
     indexing: Indexing | None = None
     graph: Graph | None = None
@@ -40,21 +45,26 @@ class Activations:
 
 def activations(info: ModelInfo) -> Activations | None:
     """The widths of this model's graph; None where its header does not even tell how wide the model is."""
-    width, count = info.embedding_length, info.layers
-    if not width or not count:
+    if not info.embedding_length or not info.layers:
         return None
-    keys, shapes = Keys(info.metadata), _shapes(info)
-    kept = count - min(keys.count("nextn_predict_layers", MAX_LAYERS) or 0, count)
-    whole = shapes.get(None, {})
-    layers = [Layer(info, shapes.get(number, {}), number) for number in range(kept)]
+    keys, shapes, shape = Keys(info.metadata), _shapes(info), shape_of_gguf(info)
+    whole, indexing = shapes.get(None, {}), indexing_of(info, keys)
+    layers = [Layer(info, shapes.get(number, {}), number) for number in range(len(shape.layers) or info.layers)]
     return Activations(
-        embedding=width,
+        embedding=info.embedding_length,
         vocabulary=_vocabulary(keys, whole),
         layers=tuple(layer.widths(_beside(info, keys, whole, layer)) for layer in layers),
+        for_all=info.architecture == _ALL_LOGITS,
+        masks=1 + (bool(indexing and indexing.masked) or _reads_windows(info, shape)),
         flash=info.architecture != _WITHOUT_FLASH_ATTENTION,
-        indexing=indexing_of(info, keys),
-        graph=graph_of(info, shape_of_gguf(info)),
+        indexing=indexing,
+        graph=graph_of(info, shape),
     )
+
+
+def _reads_windows(info: ModelInfo, shape: Shape) -> bool:
+    """Whether it keeps no cache, and yet some layers look at a part of the text only."""
+    return bool(info.sliding_window) and not any(layer.cached for layer in shape.kinds)
 
 
 def _shapes(info: ModelInfo) -> dict[int | None, dict[str, tuple[int, ...]]]:

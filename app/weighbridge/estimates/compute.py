@@ -39,13 +39,21 @@ def compute_bytes(
     held = range(len(shape.layers)) if layers is None else layers
     place = _Place(activations, shape, plan, held)
     masks = copies * place.mask_bytes
-    logits = activations.vocabulary * outputs(plan) * FLOAT_BYTES if has_output else 0
+    logits = _logits(activations, plan) if has_output else 0
     if activations.graph and held:
-        return max(recurrent_bytes(activations.graph, plan, masks, held), masks + logits)
+        graph = recurrent_bytes(activations.graph, plan, masks, held, has_input=has_input)
+        return max(graph, masks + logits * FLOAT_BYTES)
     floats = place.widest + place.chosen if held else _INPUT_TEXTS * activations.embedding * has_input
     if held and not has_input:
         floats += (copies - 1 - _GIVEN_TEXTS) * activations.embedding
-    return masks + max(round(floats * plan.batch_tokens) * FLOAT_BYTES, logits)
+    return masks + max(round(floats * plan.batch_tokens), logits) * FLOAT_BYTES
+
+
+def _logits(activations: Activations, plan: Plan) -> int:
+    """The floats of all logits, and of the texts that live with them where they are those of the whole batch."""
+    if activations.for_all:
+        return plan.batch_tokens * (activations.vocabulary + _GIVEN_TEXTS * activations.embedding)
+    return activations.vocabulary * outputs(plan)
 
 
 def output_bytes(activations: Activations, plan: Plan) -> int:
@@ -75,9 +83,8 @@ class _Place:
         """The masks of attention: one for each length of cache among the layers."""
         kinds = self._shape.kinds
         lengths = {kinds[at].window is None: self._cells[at] for at in set(self._kind_of) if kinds[at].heads}
-        masks = self._activations.indexing.masks if self._activations.indexing else 1
         bytes_each = MASK_BYTES if self._flash else FLOAT_BYTES
-        return masks * sum(lengths.values()) * self._plan.batch_tokens * bytes_each
+        return self._activations.masks * sum(lengths.values()) * self._plan.batch_tokens * bytes_each
 
     @property
     def widest(self) -> float:

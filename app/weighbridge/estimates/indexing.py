@@ -21,14 +21,14 @@ _PRESSED = "deepseek4"
 @dataclass(frozen=True)
 class Indexing:
     """All in floats for one token. `chosen` tokens are kept for each layer as long as the graph runs; while a layer
-    attends it holds `held` more than ordinary attention, and `per_cell` for each token in the cache. `masks` is how
-    many masks there are for one length of cache. `apart`: only where no two conversations share a cache.
+    attends it holds `held` more than ordinary attention, and `per_cell` for each token in the cache. `masked`: the
+    indexer has masks of its own. `apart`: only where no two conversations share a cache.
     """
 
     chosen: int
     held: int
     per_cell: float
-    masks: int = 1
+    masked: bool = False
     apart: bool = False
 
 
@@ -38,7 +38,7 @@ def indexing_of(info: ModelInfo, keys: Keys) -> Indexing | None:
     if not chosen:
         return None
     if info.architecture in _LIGHTNING:
-        return Indexing(chosen, 0, 1.5, masks=2)
+        return Indexing(chosen, 0, 1.5, masked=True)
     if info.architecture == _BLOCKS:
         scores = 2 * (keys.count("attention.indexer.head_count") or 0)
         return Indexing(0, max(info.heads or (0,)) * (info.key_length or 0), scores + 1.0, apart=True)
