@@ -23,6 +23,9 @@ Matrices = tuple[tuple[str, int], ...]
 REORDERED_ROWS = 8
 """Reordered matrices have a number of rows that this divides."""
 
+MATRIX_DIMENSIONS, EXPERT_DIMENSIONS = 2, 3
+"""Only matrices are reordered, and those of experts, which are stacked; other stacks are not."""
+
 LAZY_BYTES = 4 << 30
 """A per-layer embedding of more bytes is read row by row from the file, and never held as a whole."""
 
@@ -119,7 +122,7 @@ class _Sums:
             self.expert_bytes += size_bytes
         else:
             self.dense_bytes += size_bytes
-        if _is_matrix(tensor):
+        if _is_matrix(tensor, EXPERT_DIMENSIONS if expert else MATRIX_DIMENSIONS):
             sums = self.experts if expert else self.dense
             kind = tensor.type_name or ""
             sums[kind] = sums.get(kind, 0) + size_bytes
@@ -185,7 +188,9 @@ def _digested(info: ModelInfo, tensors: Sequence[Tensor], size_bytes: int) -> We
         predicting=_predictors(info, layers[loaded:]),
         exact=exact,
         lazy_bytes=per_layer_bytes if per_layer_bytes > LAZY_BYTES else 0,
-        embedding_type=embedding.type_name if embedding is not None and _is_matrix(embedding) else None,
+        embedding_type=embedding.type_name
+        if embedding is not None and _is_matrix(embedding, MATRIX_DIMENSIONS)
+        else None,
         output_matrices=output.dense_matrices,
     )
 
@@ -201,10 +206,10 @@ def _sized(tensors: Sequence[Tensor], size_bytes: int) -> Iterator[tuple[Tensor,
             yield tensor, end - tensor.offset if end >= tensor.offset else None
 
 
-def _is_matrix(tensor: Tensor) -> bool:
-    """Whether it is a matrix, or one for each expert, of a form that an engine may reorder for the CPU."""
+def _is_matrix(tensor: Tensor, dimensions: int) -> bool:
+    """Whether it has a form that an engine may reorder for the CPU: a matrix, or one for each expert."""
     shape = tensor.shape
-    return 2 <= len(shape) <= 3 and shape[1] % REORDERED_ROWS == 0 and _is_quantised(tensor.type_id)
+    return len(shape) == dimensions and shape[1] % REORDERED_ROWS == 0 and _is_quantised(tensor.type_id)
 
 
 def _is_quantised(type_id: int) -> bool:
