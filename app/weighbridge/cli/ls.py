@@ -12,11 +12,12 @@ from weighbridge.base.units import number, size
 from weighbridge.base.words import text
 
 if TYPE_CHECKING:
-    from weighbridge.estimates.simple import Memory
+    from collections.abc import Mapping, Sequence
+
+    from weighbridge.choices.choice import Choice
     from weighbridge.library.index import Library
     from weighbridge.library.model import Model
-
-CONTEXT = 4096
+    from weighbridge_engines.api import Engine
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -32,77 +33,79 @@ def run(arguments: argparse.Namespace) -> int:
 
     library = open_library()
     models = library.scan()
+    choices = _weighed(models, arguments.engines()) if models else []
     if arguments.json:
         skipped = [{"code": error.code, **error.values} for error in library.skipped]
-        print(json.dumps({"models": [_as_json(model) for model in models], "skipped": skipped}))
+        print(json.dumps({"models": [_as_json(choice) for choice in choices], "skipped": skipped}))
         return 0
-    print(_as_table(models) if models else _empty(library))
+    print(_as_table(choices) if choices else _empty(library))
     for problem in [*(model.problem for model in models if model.problem), *library.skipped]:
         print(explain(problem), file=sys.stderr)
     return 0
 
 
-def _memory(model: Model) -> Memory:
-    """At 4096 tokens, or at the model's own limit where that is smaller."""
-    from weighbridge.estimates.simple import simple_memory
+def _weighed(models: Sequence[Model], engines: Mapping[str, Engine]) -> list[Choice]:
+    """Each as it would be loaded by default, in what is free now."""
+    from weighbridge.choices.blueprints import Blueprints
+    from weighbridge.choices.choice import weigh
+    from weighbridge.cli.loading import settings
+    from weighbridge.cli.surroundings import surroundings
+    from weighbridge.running.choose import default_load
+    from weighbridge.running.defaults import machine_defaults
 
-    limit = model.info.context_length if model.info else None
-    return simple_memory(model.info, model.size_bytes, min(CONTEXT, limit or CONTEXT))
+    around, defaults = surroundings(engines), machine_defaults(settings().value.context)
+    blueprints = Blueprints()
+    return [weigh(model, blueprints.of(model), default_load(model, defaults), around) for model in models]
 
 
-def _as_json(model: Model) -> dict[str, Any]:
-    info, memory, problem = model.info, _memory(model), model.problem
+def _as_json(choice: Choice) -> dict[str, Any]:
+    from weighbridge.cli.fit_json import estimate_as_json, model_as_json
+
+    fit, problem = choice.fit, choice.model.problem
     return {
-        "id": model.id,
-        "path": str(model.path),
-        "parts": [str(part) for part in model.parts],
-        "format": model.format,
-        "kind": info.kind if info else None,
-        "architecture": info.architecture if info else None,
-        "quant": model.quant,
-        "size_bytes": model.size_bytes,
-        "context_length": info.context_length if info else None,
-        "license": info.license if info else None,
-        "memory": {
-            "context": memory.context,
-            "weights_bytes": memory.weights_bytes,
-            "kv_bytes": memory.kv_bytes,
-            "total_bytes": memory.total_bytes,
-            "upper_bound": memory.upper_bound,
-        },
+        **model_as_json(choice.model),
+        "verdict": fit.verdict if fit else "unknown",
+        "left_bytes": fit.left_bytes if fit else None,
+        "context": choice.load.context,
+        "memory": estimate_as_json(fit.estimate) if fit else None,
+        "runner": choice.runner.engine_id if choice.runner and choice.runner.installed else None,
         "problem": {"code": problem.code, "message": str(explain(problem)), **problem.values} if problem else None,
     }
 
 
-def _as_table(models: tuple[Model, ...]) -> str:
+def _as_table(choices: Sequence[Choice]) -> str:
     from weighbridge.cli.table import table
 
-    memory = text("memory at {context}", context=number(CONTEXT))
-    head = [text("name"), text("format"), text("kind"), text("quant"), text("size"), text("context"), memory]
-    return table(head, [_row(model) for model in models], right=(4, 5, 6))
+    head = [
+        text("name"),
+        text("format"),
+        text("kind"),
+        text("quant"),
+        text("size"),
+        text("trained for"),
+        text("memory"),
+        text("at context"),
+        text("fit"),
+    ]
+    return table(head, [_row(choice) for choice in choices], right=(4, 5, 6, 7))
 
 
-def _row(model: Model) -> list[str]:
-    info, memory = model.info, _memory(model)
-    context = info.context_length if info else None
+def _row(choice: Choice) -> list[str]:
+    from weighbridge.choices.words import total_in_words, verdict_in_words
+
+    model, fit = choice.model, choice.fit
+    trained = model.info.context_length if model.info else None
     return [
         model.id,
         model.format,
-        text("damaged") if model.problem else (info.kind.value if info else "-"),
+        text("damaged") if model.problem else model.kind.value,
         model.quant or "-",
         size(model.size_bytes),
-        number(context) if context else text("unknown"),
-        _memory_in_words(memory),
+        number(trained) if trained else text("unknown"),
+        total_in_words(fit.estimate) if fit else "-",
+        number(fit.plan.context) if fit else "-",
+        verdict_in_words(fit) if fit else "-",
     ]
-
-
-def _memory_in_words(memory: Memory) -> str:
-    shown = size(memory.total_bytes)
-    if memory.upper_bound:
-        shown = text("up to {size}", size=shown)
-    if memory.total_bytes is None or memory.context == CONTEXT:
-        return shown
-    return text("{size} at {context}", size=shown, context=number(memory.context))
 
 
 def _empty(library: Library) -> str:

@@ -125,9 +125,12 @@ def _best(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Fit:
 
 
 def _parts(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Fit | None:
-    """The plan with as much on the GPUs as they hold and the rest in host memory; None where that does not fit."""
+    """The plan with as much on the GPUs as they hold and the rest in host memory; None where that does not fit.
+
+    Experts that the plan itself keeps in host memory stay there as told.
+    """
     layers = len(blueprint.weights.layers)
-    if any(layer.expert_bytes for layer in blueprint.weights.layers):
+    if not plan.cpu_experts and any(layer.expert_bytes for layer in blueprint.weights.layers):
         kept = _last(layers, lambda count: _on_cards(blueprint, replace(plan, cpu_experts=layers - count), places))
         if kept is not None:
             return _partial(blueprint, replace(plan, cpu_experts=layers - kept), places)

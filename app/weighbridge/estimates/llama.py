@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.cache import layer_kv_bytes, layer_state_bytes
-from weighbridge.estimates.compute import compute_bytes, output_bytes
+from weighbridge.estimates.compute import PIPELINE_COPIES, compute_bytes, output_bytes
 from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term
 from weighbridge.estimates.overhead import dequantised_bytes, overhead_bytes
 from weighbridge.estimates.placement import Seat, seats, shares_of
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty, Shape
 
+_TWO_CARDS = 2
 Terms = dict[Term, int | None]
 
 
@@ -21,7 +22,7 @@ def llama_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> t
     held = [places[0], *(place for place in places[1:] if place.kind is PlaceKind.DEDICATED)]
     cards = shares_of(plan, [place.free_bytes for place in held[1:]]) if len(held) > 1 else ()
     taken = seats(blueprint.weights, plan, cards)
-    kept = _Kept(blueprint.shape, plan)
+    kept = _Kept(blueprint.shape, plan, PIPELINE_COPIES if len(held) > _TWO_CARDS and not taken[0].layers else 1)
     return tuple(
         Share(place.id, _terms(blueprint, plan, kept, seat, place))
         for place, seat in zip(held, taken, strict=True)
@@ -30,9 +31,13 @@ def llama_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> t
 
 
 class _Kept:
-    """What the layers keep under one plan: reckoned once for each kind of layer, for there are few."""
+    """What the layers keep under one plan: reckoned once for each kind of layer, for there are few.
 
-    def __init__(self, shape: Shape, plan: Plan) -> None:
+    `copies` is how many batches are under way at a time.
+    """
+
+    def __init__(self, shape: Shape, plan: Plan, copies: int) -> None:
+        self.copies = copies
         self._kind_of = shape.kind_of
         self._kv_bytes = [layer_kv_bytes(layer, plan) for layer in shape.kinds]
         self._state_bytes = [layer_state_bytes(layer, plan) for layer in shape.kinds]
@@ -60,8 +65,9 @@ def _terms(blueprint: Blueprint, plan: Plan, kept: _Kept, seat: Seat, place: Pla
     widths = blueprint.activations
     if widths is None:
         return {**terms, Term.COMPUTE: None} if is_host else terms
-    if seat.layers or seat.has_output:
-        terms[Term.COMPUTE] = compute_bytes(widths, shape, plan, seat.layers)
+    terms[Term.COMPUTE] = compute_bytes(
+        widths, shape, plan, seat.layers, has_input=is_host, has_output=seat.has_output, copies=kept.copies
+    )
     return {**terms, Term.OUTPUT: output_bytes(widths, plan)} if is_host else terms
 
 
