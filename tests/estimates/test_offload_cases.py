@@ -31,7 +31,7 @@ def headers(tmp_path_factory):
 def test_there_are_enough_cases():
     assert len(CASES) == 127
     assert len({case.name for case in CASES}) == 23
-    assert len(MORE) == 47
+    assert len(MORE) == 50
     assert len({case.name for case in MORE}) == 38
 
 

@@ -101,16 +101,21 @@ def _edges(slots: int, plan: Plan, card_shares: Sequence[float]) -> list[int]:
     """The slot after the last one of each place, host memory first.
 
     A slot lies on the first card whose share, added up, is greater than the slot's place among those on cards; all of
-    it is reckoned in 32 bits, as the engine does.
+    it in single precision, as the engine reckons: at an edge, a layer is hundreds of MiB.
     """
     wanted = slots if plan.gpu_layers is None else min(max(plan.gpu_layers, 0), slots)
     count = wanted if card_shares else 0
-    first, whole = slots - count, sum(card_shares)
-    ends = [c_float(total / whole).value for total in accumulate(card_shares)] if count else []
-    if not ends:
+    if not count:
         return [slots] * (len(card_shares) + 1)
-    places = [c_float(slot / count).value for slot in range(count)]
-    return [first, *(first + bisect_left(places, end) for end in ends)]
+    first = slots - count
+    totals = list(accumulate(map(_single, card_shares), lambda total, share: _single(total + share)))
+    places = [_single(slot / count) for slot in range(count)]
+    return [first, *(first + bisect_left(places, _single(total / totals[-1])) for total in totals)]
+
+
+def _single(number: float) -> float:
+    """`number` in single precision."""
+    return c_float(number).value
 
 
 def _card(weights: Weights, plan: Plan, span: range, has_output: bool) -> Seat:
