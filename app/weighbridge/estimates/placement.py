@@ -109,8 +109,9 @@ def _edges(slots: int, plan: Plan, card_shares: Sequence[float]) -> list[int]:
         return [slots] * (len(card_shares) + 1)
     first = slots - count
     totals = list(accumulate(map(_single, card_shares), lambda total, share: _single(total + share)))
-    places = [_single(slot / count) for slot in range(count)]
-    return [first, *(first + bisect_left(places, _single(total / totals[-1])) for total in totals)]
+    ends = [_single(total / totals[-1]) for total in totals]
+    on_cards = range(count)
+    return [first, *(first + bisect_left(on_cards, end, key=lambda slot: _single(slot / count)) for end in ends)]
 
 
 def _single(number: float) -> float:
