@@ -177,7 +177,7 @@ def _bert(name, architecture, layers, width, inner, heads) -> Made:
 
 def _t5(name, layers, width, inner, heads, length) -> Made:
     keys = _keys(layers, width, inner, heads, heads, length) | {"attention.relative_buckets_count": 32}
-    keys |= {"decoder_start_token_id": 0, "decoder_block_count": layers}
+    keys |= {"decoder_start_token_id": 0, "decoder_block_count": layers, "context_length": 512}
     model = made(name, "t5", 32128, **keys)
     del model.tensors["output_norm.weight"]
     model.tensors |= weights(**{"enc.output_norm": (width,), "dec.output_norm": (width,)})

@@ -18,8 +18,10 @@ from weighbridge.formats.keys import Keys
 from weighbridge.formats.model import ModelInfo
 
 _ALL_LOGITS = "cogvlm"
-_WITHOUT_FLASH_ATTENTION = "grok"
-"""llama.cpp forces it off there."""
+_BIASED_BY_PLACE = frozenset({"t5", "t5encoder"})
+"""Their scores are added to by a table of distances, and stand there thrice while that is done."""
+_WITHOUT_FLASH_ATTENTION = _BIASED_BY_PLACE | {"grok"}
+"""It cannot add to scores; for Grok llama.cpp forces it off."""
 _IN_LAYER = 3
 
 
@@ -28,7 +30,8 @@ class Activations:
     """What a model's graph holds for one token, in floats of 32 bits.
 
     `layers` is what each layer holds, `vocabulary` the width of the logits, which are computed `for_all` tokens of a
-    batch whoever wants them, or only where they are wanted. `masks` is how many there are for one length of cache.
+    batch whoever wants them, or only where they are wanted. `masks` is how many there are for one length of cache,
+    `scores` how often those of one head stand there where there is no flash attention.
     `flash` is False where the engine cannot use flash attention; `indexing` tells of attention that first chooses
     tokens. `graph` is there for a model that keeps a state: its layers cannot be looked at one by one.
     """
@@ -38,6 +41,7 @@ class Activations:
     layers: tuple[LayerWidths, ...]
     for_all: bool = False
     masks: int = 1
+    scores: int = 1
     flash: bool = True
     indexing: Indexing | None = None
     graph: Graph | None = None
@@ -49,14 +53,16 @@ def activations(info: ModelInfo) -> Activations | None:
         return None
     keys, shapes, shape = Keys(info.metadata), _shapes(info), shape_of_gguf(info)
     whole, indexing = shapes.get(None, {}), indexing_of(info, keys)
+    biased = info.architecture in _BIASED_BY_PLACE
     layers = [Layer(info, shapes.get(number, {}), number) for number in range(len(shape.layers) or info.layers)]
     return Activations(
         embedding=info.embedding_length,
         vocabulary=_vocabulary(keys, whole),
         layers=tuple(layer.widths(_beside(info, keys, whole, layer)) for layer in layers),
         for_all=info.architecture == _ALL_LOGITS,
-        masks=1 + (bool(indexing and indexing.masked) or _reads_windows(info, shape)),
-        flash=info.architecture != _WITHOUT_FLASH_ATTENTION,
+        masks=1 + (bool(indexing and indexing.masked) or biased or _reads_windows(info, shape)),
+        scores=3 if biased else 1,
+        flash=info.architecture not in _WITHOUT_FLASH_ATTENTION,
         indexing=indexing,
         graph=graph_of(info, shape),
     )

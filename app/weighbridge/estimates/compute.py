@@ -7,10 +7,10 @@ and beside them the larger of the widest layer and the logits.
 from __future__ import annotations
 
 from weighbridge.estimates.activations import Activations
-from weighbridge.estimates.cache import layer_cells
+from weighbridge.estimates.cache import index_cells, layer_cells
 from weighbridge.estimates.compute_recurrent import recurrent_bytes
 from weighbridge.estimates.plan import Plan
-from weighbridge.estimates.shape import Shape
+from weighbridge.estimates.shape import Index, Shape
 
 FLOAT_BYTES = 4
 MASK_BYTES = 2
@@ -109,10 +109,16 @@ class _Place:
     @property
     def _scoring(self) -> int:
         """The widest attention that keeps a score for each token it looks at."""
-        scores = [kind.heads * cells for kind, cells in zip(self._shape.kinds, self._cells, strict=True)]
+        times = self._activations.scores
+        seen = [cells + self._pressed(kind.index) for kind, cells in zip(self._shape.kinds, self._cells, strict=True)]
+        scores = [times * kind.heads * cells for kind, cells in zip(self._shape.kinds, seen, strict=True)]
         return max(
             (layer.scored + scores[at] for layer, at in zip(self._widths, self._kind_of, strict=False)), default=0
         )
+
+    def _pressed(self, index: Index | None) -> int:
+        """Keys that each stand for several tokens, which are looked at beside the others."""
+        return index_cells(index, self._plan) if index and index.every > 1 else 0
 
     @property
     def chosen(self) -> int:
