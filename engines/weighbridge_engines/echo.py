@@ -137,7 +137,7 @@ def open_session(load: Load) -> EchoSession:
     """Load a script: its log lines, its grandchildren, its time, its failure."""
     script = Script.read(Path(load.model))
     if script.ignore_sigterm:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # of all threads: a mask would be this one's alone
     for line in script.log:
         _say(line)
     for _ in range(script.grandchildren):

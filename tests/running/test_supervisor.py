@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from weighbridge.base.errors import BadFile, EngineFailed, Refused
+from weighbridge.running import child
 from weighbridge.running.choose import Defaults
 from weighbridge.running.scales import Scales
 from weighbridge.running.state import State
@@ -173,10 +174,13 @@ def test_those_who_wait_while_an_engine_dies_are_served_by_the_next(supervisor, 
             assert ask(lease).status_code == 200
 
 
-def test_an_engine_that_ignores_sigterm_and_its_grandchildren_are_gone(supervisor, echo):
+def test_an_engine_that_ignores_sigterm_and_its_grandchildren_are_gone(supervisor, echo, monkeypatch):
+    monkeypatch.setattr(child, "GRACE_S", 0.3)
     lease = supervisor.lease(echo(tps=0, ignore_sigterm=True, grandchildren=2)).result(WAIT_S)
     pids = family(supervisor.running()[0].pid)
     assert len(pids) == 3
+    os.kill(pids[0], signal.SIGTERM)
+    assert ask(lease).status_code == 200
     lease.give_back()
     supervisor.stop("parrot").result(WAIT_S)
     assert not any(psutil.pid_exists(pid) for pid in pids)
