@@ -14,6 +14,7 @@ from weighbridge.estimates.compute import PIPELINE_COPIES, compute_bytes, output
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape_gguf import shape_of_gguf
 from weighbridge.formats.architectures import Kind
+from weighbridge.formats.gguf_tensors import Tensor
 from weighbridge.formats.model import ModelInfo
 
 MIB = 1 << 20
@@ -62,9 +63,13 @@ def test_the_buffer_of_the_outputs_is_that_of_the_engine(name):
         assert output_bytes(widths, setting(told).plan) / MIB == pytest.approx(answer[1], abs=0.01)
 
 
-@pytest.mark.parametrize(
-    "name", [LLAMA, "mixtral-8x7b", "starcoder2-3b", "qwen3-235b-a22b", "gemma-2-9b", "deepseek-v3"]
-)
+KEYS_ALONE = """
+    llama-2-7b mixtral-8x7b starcoder2-3b qwen3-235b-a22b gemma-2-9b deepseek-v3 qwen-7b llama-4-maverick
+    nomic-embed-text-v2-moe ernie-4.5-300b-a47b
+"""
+
+
+@pytest.mark.parametrize("name", KEYS_ALONE.split())
 def test_the_keys_alone_tell_nearly_as_much_as_the_tensors(name):
     widths, shape = digest(name)
     brief = activations(replace(MODELS[name].info(), tensors=None))
@@ -122,3 +127,10 @@ def test_a_header_of_few_words_is_no_error(heads):
         format="gguf", kind=Kind.CHAT, architecture="brandnew", layers=3, embedding_length=64, heads=heads
     )  # fmt: skip
     assert compute_bytes(activations(info), shape_of_gguf(info), PLAN) >= 0
+
+
+def test_tensors_without_dimensions_count_for_nothing():
+    names = ("output.weight", "token_embd.weight", "altup_proj.weight", "blk.0.ffn_down.weight", "blk.0.ffn_up.weight")
+    tensors = tuple(Tensor(name, 0, (), 0, 4) for name in names)
+    info = replace(MODELS[LLAMA].info(), tensors=tensors)
+    assert 0 < compute_bytes(activations(info), shape_of_gguf(info), PLAN) < 2 * compute_mib(LLAMA) * MIB

@@ -26,10 +26,12 @@ def _names(text: str) -> frozenset[str]:
 
 
 _WITHOUT_GATE = _names("""
-    apertus arcee bert bloom codeshell falcon gpt2 gptj gptneox jais2 jina-bert-v3 mpt nemotron phi2 starcoder
-    starcoder2 t5 t5encoder
+    apertus arcee bert bloom codeshell falcon gpt2 gptj gptneox jais2 jina-bert-v3 mpt nemotron nomic-bert-moe phi2
+    starcoder starcoder2 t5 t5encoder
 """)
 """Of use only where the tensors are not known."""
+_TOLD_TWICE = "qwen"
+"""Its key tells the width of both matrices together."""
 _WEIGHED_BEFORE = "llama4"
 """Its experts read the text after it was multiplied by their weights, so each has a copy of its own."""
 _OWN_NORMS = ("ffn_norm", "attn_norm_2", "attn_output_norm", "post_attention_norm")
@@ -66,7 +68,7 @@ class Layer:
     def inner(self) -> int:
         """The width within its feed-forward part."""
         told = _of(self._keys.per_layer("feed_forward_length", self._info.layers), self._number)
-        return self._in("ffn_down") or told
+        return self._in("ffn_down") or (told // 2 if self._info.architecture == _TOLD_TWICE else told)
 
     def widths(self, beside: int = 0) -> LayerWidths:
         """The widest parts, with `beside` more floats that live as long as the graph runs."""
@@ -109,16 +111,26 @@ class Layer:
         return not any(name in self._shapes for name in _OWN_NORMS)
 
     def _told_feed_forward(self) -> int:
-        if self._info.experts and self._number >= (self._keys.count("leading_dense_block_count") or 0):
-            return 0
-        return self.inner if self._info.architecture in _WITHOUT_GATE else 3 * self.inner
+        return 0 if self._sparse else self.inner * (3 if self._told_gate else 1)
+
+    @property
+    def _told_gate(self) -> bool:
+        return self._info.architecture not in _WITHOUT_GATE
+
+    @property
+    def _sparse(self) -> bool:
+        """Whether its feed-forward part is of experts, as the tensors show, else as the keys tell."""
+        if self._shapes or not self._info.experts:
+            return "ffn_down_exps" in self._shapes
+        every = self._keys.count("interleave_moe_layer_step") or 1
+        return self._number >= (self._keys.count("leading_dense_block_count") or 0) and (self._number + 1) % every == 0
 
     def _experts(self) -> int:
         """The routed ones together, then the shared ones."""
         used = self._info.experts_used or 0
-        if not self._info.experts or not used or (self._shapes and "ffn_down_exps" not in self._shapes):
+        if not self._sparse:
             return 0
-        inner, gated = self._expert_width(), not self._shapes or bool(self._gate_of_experts)
+        inner, gated = self._expert_width(), bool(self._gate_of_experts) if self._shapes else self._told_gate
         answers = used * self._width
         routed = used * inner * (3 if gated else 1)
         routed += answers if not gated or 2 * used * inner < answers else 0
@@ -140,7 +152,8 @@ class Layer:
 
     def _in(self, name: str) -> int:
         """The width of what a matrix reads; 0 where there is no such matrix."""
-        return self._shapes.get(name, (0,))[0]
+        shape = self._shapes.get(name, ())
+        return shape[0] if shape else 0
 
 
 def _of(values: tuple[int, ...] | None, number: int) -> int:
