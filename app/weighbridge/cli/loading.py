@@ -6,8 +6,8 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,11 @@ from weighbridge.base.words import text
 
 if TYPE_CHECKING:
     from weighbridge.base.settings import SettingsStore
+    from weighbridge.choices.blueprints import Blueprints
     from weighbridge.library.index import Library
+    from weighbridge.running.observations import Recorder
     from weighbridge.running.supervisor import Supervisor
+    from weighbridge_engines.api import Engine
 
 PATIENCE_S = 2
 
@@ -74,7 +77,8 @@ def open_library() -> Library:
     store = settings()
     for notice in store.notices:
         print(explain_code(notice.code, notice.values), file=sys.stderr)
-    return Library([default_paths().models, *(user_path(folder) for folder in store.value.model_folders)])
+    folders = [default_paths().models, *(user_path(folder) for folder in store.value.model_folders)]
+    return Library(folders, default_paths().headers)
 
 
 @contextmanager
@@ -83,6 +87,7 @@ def owner_of_engines(arguments: argparse.Namespace, mark: str | None = None) -> 
 
     `mark` is that of the data folder's lock, where we hold it: what its last owner left behind is ended first.
     """
+    from weighbridge.choices.blueprints import Blueprints
     from weighbridge.running.choose import Asked
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.leftovers import end_leftovers, marked
@@ -94,11 +99,36 @@ def owner_of_engines(arguments: argparse.Namespace, mark: str | None = None) -> 
     defaults = replace(machine_defaults(kept.context), asked=asked)
     end_leftovers(mark)
     environment = marked(os.environ, mark)
-    supervisor = Supervisor(arguments.engines(), defaults, machine_scales(), kept.idle_s, environment)
+    engines, blueprints = arguments.engines(), Blueprints()
+    with _recorder(engines, blueprints) as recorder:
+        loaded = recorder.loaded if recorder else None
+        scales = machine_scales(blueprints.of)
+        supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, loaded)
+        try:
+            yield supervisor
+        finally:
+            supervisor.close()
+
+
+@contextmanager
+def _recorder(engines: Mapping[str, Engine], blueprints: Blueprints) -> Iterator[Recorder | None]:
+    """Who keeps what loads took; None where the database cannot be used, which is no reason not to answer."""
+    from weighbridge.base.database import Database
+    from weighbridge.running.devices import EngineDevices
+    from weighbridge.running.recording import machine_recorder
+
+    paths = default_paths()
     try:
-        yield supervisor
-    finally:
-        supervisor.close()
+        database = Database(paths.database)
+    except WeighbridgeError:
+        yield None
+        return
+    with closing(database):
+        recorder = machine_recorder(database, blueprints.of, EngineDevices(engines, paths.data))
+        try:
+            yield recorder
+        finally:
+            recorder.close()
 
 
 def _listed(library: Library, name: str) -> bool:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from weighbridge.estimates.simple import simple_memory
+from weighbridge.estimates.blueprint import Blueprint
+from weighbridge.estimates.estimate import HOST, Place, PlaceKind
+from weighbridge.estimates.fit import margin_bytes
+from weighbridge.estimates.memory import estimate
 from weighbridge.hardware.memory import detect_memory
 from weighbridge.library.model import Model
+from weighbridge.running.choose import PREFERRED
+from weighbridge.running.plans import plan_of
 from weighbridge_engines.api import Load
 
-ENGINE_BYTES = 160 << 20
-"""What llama.cpp's process takes beside weights and cache.
-
-68 to 150 MiB measured with 135M and 270M models on a CPU.
-"""
-
-SMALLEST_MARGIN_BYTES, MARGIN = 1 << 30, 0.05
-"""Kept free at least: the larger of 1 GiB and 5 % of all memory, as llama.cpp keeps 1 GiB itself."""
+BlueprintOf = Callable[[Model], Blueprint | None]
 
 
 @dataclass(frozen=True)
@@ -28,9 +26,9 @@ class Scales:
     need_bytes: Callable[[Model, Load], int | None]
 
 
-def machine_scales() -> Scales:
-    """This machine's memory, and the estimate of `estimates`."""
-    return Scales(available_bytes, need_bytes)
+def machine_scales(blueprint_of: BlueprintOf) -> Scales:
+    """This machine's memory, and the one estimator over the digests that `blueprint_of` gives."""
+    return Scales(available_bytes, lambda model, load: need_bytes(blueprint_of(model), load))
 
 
 def no_scales() -> Scales:
@@ -43,13 +41,13 @@ def available_bytes() -> int | None:
     memory = detect_memory()
     if memory.available_bytes is None:
         return None
-    margin = max(SMALLEST_MARGIN_BYTES, int((memory.total_bytes or 0) * MARGIN))
-    return max(0, memory.available_bytes - margin)
+    host = Place(HOST, "", PlaceKind.HOST, memory.total_bytes, memory.available_bytes)
+    return max(0, memory.available_bytes - margin_bytes(host))
 
 
-def need_bytes(model: Model, load: Load) -> int | None:
-    """Weights, cache at the load's context and the engine; None where the model's cache is not understood yet."""
-    if load.context is None:
+def need_bytes(blueprint: Blueprint | None, load: Load) -> int | None:
+    """What `load` takes of the system's memory with the default engine; None where that is not known."""
+    if blueprint is None:
         return None
-    total = simple_memory(model.info, model.size_bytes, load.context).total_bytes
-    return None if total is None else total + ENGINE_BYTES
+    plan = plan_of(load, PREFERRED[0])
+    return estimate(blueprint, plan, [Place(HOST, "", PlaceKind.HOST)]).total_bytes

@@ -15,8 +15,10 @@ from weighbridge_engines.api import Cause, Engine
 
 if TYPE_CHECKING:
     from weighbridge.chat.store import ChatStore
+    from weighbridge.choices.blueprints import Blueprints
     from weighbridge.library.index import Library
     from weighbridge.running.devices import EngineDevices
+    from weighbridge.running.observations import Recorder
     from weighbridge.running.supervisor import Supervisor
 
 
@@ -30,10 +32,13 @@ class Core:
     supervisor: Supervisor
     engine_devices: EngineDevices
     absent: Cause | None
+    blueprints: Blueprints
+    recorder: Recorder
 
     def close(self) -> None:
-        """End the engines, then let the database go."""
+        """End the engines, keep what they took, then let the database go."""
         self.supervisor.close()
+        self.recorder.close()
         self.database.close()
 
 
@@ -45,26 +50,32 @@ def build_core(
     `mark` is that of the data folder's lock, where we hold it.
     """
     from weighbridge.chat.store import ChatStore
+    from weighbridge.choices.blueprints import Blueprints
     from weighbridge.library.index import Library
     from weighbridge.running.choose import PREFERRED
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.installing import none_installed
     from weighbridge.running.leftovers import end_leftovers, marked
+    from weighbridge.running.recording import machine_recorder
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
 
     database = Database(paths.database)
     store = ChatStore(database)
     store.recover()
-    library = Library(folders(paths, settings))
+    library = Library(folders(paths, settings), paths.headers)
+    blueprints = Blueprints(library.info)
     known = engines()
     end_leftovers(mark)
     environment = marked(os.environ, mark)
     defaults = machine_defaults(settings.context)
-    supervisor = Supervisor(known, defaults, machine_scales(), settings.idle_s, environment)
+    devices = EngineDevices(known, paths.data)
+    recorder = machine_recorder(database, blueprints.of, devices)
+    scales = machine_scales(blueprints.of)
+    supervisor = Supervisor(known, defaults, scales, settings.idle_s, environment, recorder.loaded)
     absent = none_installed(known.values(), PREFERRED)
-    return Core(database, store, library, supervisor, EngineDevices(known, paths.data), absent)
+    return Core(database, store, library, supervisor, devices, absent, blueprints, recorder)
 
 
 def folders(paths: Paths, settings: Settings) -> tuple[Path, ...]:

@@ -1,0 +1,45 @@
+"""Keeping what loads really took: the recorder over this machine's parts."""
+
+from __future__ import annotations
+
+from weighbridge.base.database import Database
+from weighbridge.estimates.estimate import Estimate
+from weighbridge.estimates.memory import estimate
+from weighbridge.hardware.detect import detect
+from weighbridge.library.model import Model
+from weighbridge.running.choose import PREFERRED
+from weighbridge.running.devices import EngineDevices, Told
+from weighbridge.running.observations import Observations, Recorder, build_of
+from weighbridge.running.places import places_for
+from weighbridge.running.plans import plan_of
+from weighbridge.running.scales import BlueprintOf
+from weighbridge_engines.api import Load
+
+
+def machine_recorder(database: Database, blueprint_of: BlueprintOf, devices: EngineDevices) -> Recorder:
+    """A recorder that knows this machine. It looks at it, and asks the engines, on its own thread and once."""
+    here = _Here(blueprint_of, devices)
+    return Recorder(Observations(database), here.estimate, here.build)
+
+
+class _Here:
+    """What a record needs beside the load. Used by the recorder's one thread alone."""
+
+    def __init__(self, blueprint_of: BlueprintOf, devices: EngineDevices) -> None:
+        self._blueprint_of = blueprint_of
+        self._devices = devices
+        self._told: tuple[Told, ...] | None = None
+
+    def build(self, engine_id: str) -> tuple[str | None, tuple[str, ...]] | None:
+        """The engine's version and the names of its devices."""
+        if self._told is None:
+            self._told = self._devices.told(detect())
+        return build_of(self._told, engine_id)
+
+    def estimate(self, model: Model, load: Load) -> Estimate | None:
+        """What had been calculated for the load; None where nothing is known of the model."""
+        blueprint = self._blueprint_of(model)
+        if blueprint is None:
+            return None
+        engine_id = PREFERRED[0]
+        return estimate(blueprint, plan_of(load, engine_id), places_for(detect(), engine_id))
