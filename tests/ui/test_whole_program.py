@@ -80,7 +80,7 @@ def test_a_killed_window_leaves_no_engine(smollm2, home):
         try:
             _begin_an_answer(f"http://127.0.0.1:{port}")
             children = psutil.Process(window.pid).children(recursive=True)
-            assert len(children) == 2
+            assert len(children) >= 2  # launcher and engine; a probe of the machine may run beside them
         finally:
             os.kill(window.pid, signal.SIGKILL)
         _, left = psutil.wait_procs(children, timeout=5)
