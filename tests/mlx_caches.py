@@ -393,7 +393,7 @@ def _recurrent_types() -> dict[str, dict[str, Any]]:
 def capture(config: dict[str, Any]) -> list[dict[str, Any]]:
     """The runs of the model of `config`: tokens, step, and the largest size of each class of cache in bytes."""
     import mlx.core as mx
-    import mlx.nn as nn
+    from mlx import nn
     from mlx.utils import tree_map_with_path
     from mlx_lm.models.switch_layers import SwitchLinear
     from mlx_lm.utils import _get_classes
