@@ -16,6 +16,7 @@ from weighbridge.base.paths import default_paths
 from weighbridge.base.settings import SettingsStore
 from weighbridge.base.words import use_language
 from weighbridge.chat.store import ChatStore
+from weighbridge.choices.blueprints import Blueprints
 from weighbridge.hardware.measured import Measurements
 from weighbridge.library.index import Library
 from weighbridge.running.devices import EngineDevices
@@ -28,6 +29,7 @@ from weighbridge.ui.port_control import PortControl
 from weighbridge.ui.services import Services
 from weighbridge.ui.single import name_of
 from weighbridge.ui.theme import Theme
+from weighbridge.ui.weighing import Sources, Weighing
 
 PATIENCE_MS = 30_000
 """How long tests wait for what must come. On a busy machine it comes late, and that is no fault."""
@@ -75,6 +77,19 @@ def services(qapp, home, ports):
     facts = MachineFacts(EngineDevices({}, paths.data), Measurements.within(paths.data), background)
     sampler = Sampler(machine, lambda known, cards: replace(known, memory=memory))
     watch = MemoryWatch(sampler, supervisor.running, background, None, lambda: 0.25, facts.complete)
+    weighing = Weighing(
+        Sources(
+            blueprints=Blueprints(),
+            engines={},
+            machine=lambda: watch.machine,
+            told=lambda: facts.told,
+            running=supervisor.running,
+            default_load=supervisor.default_load,
+            context=lambda: settings.value.context,
+            past=tuple,
+        ),
+        background,
+    )
     made = Services(
         paths=paths,
         settings=settings,
@@ -84,12 +99,14 @@ def services(qapp, home, ports):
         port=PortControl(ports.make, RequestRecords(), settings, background),
         memories=watch,
         facts=facts,
+        weighing=weighing,
         background=background,
         theme=Theme(qapp, settings),
         bus=Bus(),
     )
     yield made
     watch.stop()
+    weighing.quiet()
     made.port.shut()
     background.close()
     database.close()

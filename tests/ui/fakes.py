@@ -34,6 +34,7 @@ class FakeSupervisor:
 
     def __init__(self):
         self.loads = []
+        self.made = []
         self.stops = []
         self.contexts = []
         self.idle_limits = []
@@ -45,7 +46,7 @@ class FakeSupervisor:
         self.places = {}
 
     def default_load(self, model):
-        return Load(str(model.path), context=4096)
+        return Load(str(model.path), context=self.contexts[-1] if self.contexts else 4096)
 
     def use_context(self, context):
         self.contexts.append(context)
@@ -55,6 +56,7 @@ class FakeSupervisor:
 
     def load(self, model, load):
         self.loads.append((model.id, load.context))
+        self.made.append(load)
         self.futures.append(Future())
         return self.futures[-1]
 

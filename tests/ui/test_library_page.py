@@ -6,14 +6,16 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
-from tests.ui.fakes import running
+from tests.ui.fakes import machine, running
 from tests.ui.made_library import fill
 
 from weighbridge.base.errors import EngineFailed, Refused, Unreachable
+from weighbridge.choices.blueprints import Blueprints
+from weighbridge.choices.choice import Surroundings, weigh
 from weighbridge.running.state import State
 from weighbridge.ui.models.library_model import Column, LibraryFilter, LibraryModel, LibraryRow
 from weighbridge.ui.pages.library import LibraryPage
-from weighbridge.ui.weight import weigh
+from weighbridge_engines.api import Load
 
 THIN = "\u202f"
 SMALL = "Qwen3-0.6B-Q8_0"
@@ -26,6 +28,8 @@ def page(qtbot, full):
     made.resize(1100, 700)
     made.show()
     qtbot.waitUntil(made._rescan.isEnabled)
+    full.memories.start()
+    qtbot.waitUntil(lambda: all(full.weighing.choice(model) for model in full.library.models))
     yield made
     made.shut()
 
@@ -50,12 +54,15 @@ def test_a_row_tells_what_is_in_the_file(page):
         f"4.7{THIN}GiB",
         "40,960",
     ]
-    assert cell(page, Column.MEMORY) == f"5.2{THIN}GiB"  # 36 layers x 8 heads x 256 x 2 bytes x 4,096 tokens = 576 MiB
+    # 4.7 GiB, 576 MiB of cache (36 layers x 8 heads x 256 x 2 bytes x 4,096 tokens), and what the engine takes.
+    assert cell(page, Column.MEMORY) == f"5.4{THIN}GiB"
+    assert cell(page, Column.FIT).startswith("Fits · ")
 
 
 def test_an_unknown_kind_keeps_an_unknown_cache(page):
     page.table.choose("Falcon-H1-1B-Q5_K_M")
-    assert cell(page, Column.MEMORY).endswith("+ unknown KV")
+    assert cell(page, Column.MEMORY).endswith("+ unknown")
+    assert cell(page, Column.FIT) == "Unknown"
 
 
 def test_a_damaged_file_says_why_and_cannot_be_loaded(page, full):
@@ -71,11 +78,46 @@ def test_a_damaged_file_says_why_and_cannot_be_loaded(page, full):
 
 def test_the_context_in_use_is_weighed_and_told_to_the_supervisor(page, full):
     page.table.choose("Qwen3-8B-Q4_K_M")
-    page._context.setValue(8192)
-    assert cell(page, Column.MEMORY) == f"5.8{THIN}GiB"
+    page.controls.context.setValue(8192)
+    assert cell(page, Column.MEMORY) == f"6.0{THIN}GiB"
     assert page.table.model().headerData(Column.MEMORY, Qt.Orientation.Horizontal) == "Memory at 8,192"
     assert full.supervisor.contexts == [8192]
     assert full.settings.value.context == 8192
+
+
+def test_a_smaller_cache_and_more_slots_are_weighed_and_loaded(page, full):
+    page.table.choose("Qwen3-8B-Q4_K_M")
+    page.controls.kv.setCurrentText("q8_0")
+    assert cell(page, Column.MEMORY) == f"5.2{THIN}GiB"  # 306 MiB of cache
+    page.controls.slots.setValue(4)
+    page.load()
+    load = full.supervisor.made[-1]
+    assert (load.key_type, load.value_type, load.slots) == ("q8_0", "q8_0", 4)
+    page.controls.reset.click()
+    assert cell(page, Column.MEMORY) == f"5.4{THIN}GiB"
+    assert full.weighing.load_of(page.table.chosen.model).key_type is None
+
+
+def test_the_slider_moves_the_context_in_whole_steps(page, full):
+    page.controls.slider.setValue(page.controls.slider.value() + 4)
+    assert full.settings.value.context == 8192
+    assert page.controls.context.value() == 8192
+
+
+def test_a_close_look_tells_the_longest_context(page, full, qtbot):
+    page.table.choose("Qwen3-8B-Q4_K_M")
+    qtbot.waitUntil(lambda: "The longest context that fits" in page.detail._cache.text())
+    assert "36 layers × (1,024 + 1,024) × 2 bytes" in page.detail._cache.text()
+    assert "40,960 tokens" in page.detail._cache.text()
+
+
+def test_what_does_not_fit_says_what_would_and_takes_it_over(page, full, qtbot):
+    page.table.choose("Qwen3-8B-Q4_K_M")
+    page.controls.context.setValue(1 << 18)
+    assert cell(page, Column.FIT).startswith("No · ")
+    qtbot.waitUntil(page.detail.remedy.isVisible)
+    page.detail.remedy.click()
+    assert cell(page, Column.FIT).startswith(("Fits · ", "Tight · "))
 
 
 def test_search_keeps_what_holds_all_words_and_escape_clears_it(page):
@@ -122,7 +164,7 @@ def test_a_loaded_model_shows_its_settings_and_what_it_holds(page, full, qtbot):
     buffers = {"weights_bytes": 600 << 20, "kv_bytes": 400 << 20}
     full.supervisor.become(full.bus, running(SMALL, buffers=buffers, memory_bytes=1100 << 20))
     assert page.detail._settings.isVisible()
-    kinds = {part.kind: part.size_bytes >> 20 for part in page.detail._bar.memory.ordered}
+    kinds = {part.kind: part.size_bytes >> 20 for part in page.detail.bars.bars[0].memory.ordered}
     assert (kinds["weights"], kinds["kv"], kinds["engine"]) == (600, 400, 100)
     assert "1.1" in page.detail._basis.text()
 
@@ -213,7 +255,9 @@ def test_a_failed_fetch_says_why(qtbot, empty, monkeypatch):
 
 
 def rows(full):
-    return [LibraryRow(model, weigh(model, 4096)) for model in full.library.models]
+    around, blueprints = Surroundings(machine(), {}), Blueprints()
+    models = full.library.models
+    return [LibraryRow(each, weigh(each, blueprints.of(each), Load("", context=4096), around)) for each in models]
 
 
 def test_the_item_model_keeps_qts_rules(full, qtmodeltester):
@@ -237,7 +281,7 @@ def test_however_many_rows_change_it_is_told_once(full, qtbot):
     model.show_rows(rows(full), 4096)
     told = []
     model.dataChanged.connect(lambda first, last: told.append((first.row(), last.row())))
-    changed = [replace(row, total_bytes=1 << 34) for row in rows(full)]
+    changed = [replace(row, running=running(row.model.id)) for row in rows(full)]
     model.show_rows(changed, 4096)
     model.show_rows(changed, 4096)
     assert told == [(0, len(changed) - 1)]

@@ -6,76 +6,62 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.estimates.made_blueprints import card, made, ram
 from tests.ui.fakes import GIB, machine
 
 from weighbridge.base.task import Progress
-from weighbridge.estimates.simple import Memory as Estimate
-from weighbridge.formats.architectures import Kind
-from weighbridge.formats.model import ModelInfo
+from weighbridge.choices.choice import Choice
+from weighbridge.choices.runner import Runner
+from weighbridge.estimates.fit import fit
+from weighbridge.estimates.plan import Plan
+from weighbridge.estimates.shape import Certainty, Shape
 from weighbridge.hardware.machine import Bandwidth, Basis, Cpu, Device, Memory, MemoryKind, Sensors
 from weighbridge.library.model import Model
 from weighbridge.ui import machine_words, weight
 from weighbridge.ui.examples import example
 from weighbridge.ui.folders import short
 from weighbridge.ui.matching import Entry, matching
+from weighbridge.ui.memory_parts import Part
 from weighbridge.ui.widgets.progress_panel import Rate, amount_in_words
-from weighbridge_engines.api import Cause
+from weighbridge_engines.api import Cause, Load
 
 THIN = "\u202f"
 
 
+def weighed(blueprint, *places):
+    model = Model("m", "m", Path("m.gguf"), (), "gguf", None, 0)
+    return Choice(
+        model, blueprint, Runner("llama_server", "llama.cpp"), fit(blueprint, Plan(), places), Load("m"), places
+    )
+
+
 def test_an_unknown_cache_is_never_left_out_of_the_figure():
-    estimate = Estimate(GIB, None, 4096)
-    assert weight.figure(estimate) == f"1.0{THIN}GiB + unknown KV"
-    assert "KV cache: unknown" in weight.basis(estimate)
-    assert [part.kind for part in weight.parts(estimate)] == ["weights"]
+    unknown = replace(made(), shape=Shape((), Certainty.UNKNOWN))
+    choice = weighed(unknown, ram(40))
+    assert weight.figure(choice) == f"12.1{THIN}GiB + unknown"
+    assert "does not say enough" in weight.basis(choice)
+    (memory,) = weight.memories(choice)
+    assert [part.kind for part in memory.parts] == ["others", "weights", "engine"]
 
 
-def test_an_upper_bound_says_so():
-    estimate = Estimate(GIB, GIB, 4096, upper_bound=True)
-    assert weight.figure(estimate) == f"at most 2.0{THIN}GiB"
-    assert "it will be less" in weight.basis(estimate)
+def test_a_range_says_so():
+    choice = weighed(made(certainty=Certainty.UPPER_BOUND), ram(40))
+    assert weight.figure(choice) == f"12.2{THIN}GiB to 12.3{THIN}GiB"
+    assert "at most so much" in weight.basis(choice)
 
 
 def test_the_basis_has_the_numbers():
-    said = weight.basis(Estimate(GIB, 4096 * 2048, 4096))
-    assert f"8.0{THIN}MiB in f16 for 4,096 tokens, 2.0{THIN}KiB a token" in said
+    said = weight.basis(weighed(made(), ram(40)))
+    assert said.startswith(f"Calculated: 12.3{THIN}GiB. At 4,096 tokens of context, KV cache in f16")
 
 
-def made(kv_heads, key=64, value=64, architecture="llama", **more):
-    info = ModelInfo(
-        "gguf",
-        Kind.CHAT,
-        architecture=architecture,
-        context_length=8192,
-        kv_heads=kv_heads,
-        key_length=key,
-        value_length=value,
-        **more,
-    )
-    return Model("m", "m", Path("m.gguf"), (), "gguf", None, 0, info)
-
-
-def test_the_cache_of_a_token_is_told_by_its_factors():
-    model = made((3,) * 30)
-    assert weight.cache_basis(model, weight.weigh(model, 4096)) == (
-        f"30 layers × 3 KV heads × 64 × 2 × 2 bytes = 22.5{THIN}KiB a token."
-        f" At 8,192 tokens, what it was trained for, the cache would take 180.0{THIN}MiB."
-    )
-    at_most = weight.cache_basis(model, weight.weigh(model, 8192))
-    assert at_most.endswith("a token.")
-
-
-def test_a_cache_of_uneven_layers_is_told_by_all_its_heads():
-    model = made((2, 4), key=192, value=128)
-    assert weight.cache_basis(model, weight.weigh(model, 8192)) == (
-        f"6 KV heads in all layers × (192 + 128) × 2 bytes = 3.8{THIN}KiB a token."
-    )
-
-
-def test_a_cache_that_is_unknown_is_not_told():
-    model = made((3,) * 30, architecture="falcon-h1")
-    assert weight.cache_basis(model, weight.weigh(model, 4096)) == ""
+def test_each_place_has_its_own_bar_with_what_others_hold():
+    choice = weighed(made(), ram(40), card(16))
+    host, gpu = weight.memories(choice)
+    assert (host.name, gpu.name) == ("RAM", "card")
+    assert host.parts[0] == Part("others", 24 << 30)
+    assert {part.kind: part.size_bytes for part in gpu.parts}["weights"] == 11 << 30
+    assert weight.tightest(choice) == gpu
 
 
 @pytest.mark.parametrize("model", ["Qwen3-8B-Q4_K_M", 'it\'s "odd" \\ $HOME'])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from weighbridge.base.units import number, size
 from weighbridge.base.words import text
 from weighbridge.estimates.cache import kv_bytes, token_bytes
-from weighbridge.estimates.plan import ELEMENT_BYTES, Plan
+from weighbridge.estimates.plan import ALIGNED_TO, ELEMENT_BYTES, Plan
 from weighbridge.estimates.shape import Certainty, Layer, Shape
 
 
@@ -72,8 +72,9 @@ def _has_state(layer: Layer) -> bool:
     return layer.conv + layer.state > 0
 
 
-def context_curve(shape: Shape, plan: Plan, longest: int, steps: int = 48) -> list[tuple[int, int]]:
-    """KV cache in bytes against context in tokens, from 0 up to `longest`, for a drawing."""
-
-    points = [max(256, longest * step // steps) for step in range(1, steps + 1)]
-    return [(context, kv_bytes(shape, replace(plan, context=context))) for context in points]
+def context_curve(shape: Shape, plan: Plan, longest: int, most_points: int = 48) -> list[tuple[int, int]]:
+    """KV cache in bytes against context in tokens, up to `longest`, for a drawing: whole steps of the cache."""
+    steps = max(1, longest // ALIGNED_TO)
+    count = min(most_points, steps)
+    contexts = [ALIGNED_TO * (steps * point // count) for point in range(1, count + 1)]
+    return [(context, kv_bytes(shape, replace(plan, context=context))) for context in contexts]

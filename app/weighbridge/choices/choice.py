@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from weighbridge.choices.runner import Runner, runner_for
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Place
-from weighbridge.estimates.fit import Fit, Verdict, fit
+from weighbridge.estimates.fit import GOOD, Fit, Verdict, fit
 from weighbridge.estimates.plan import Plan
 from weighbridge.hardware.machine import Device, Machine, MemoryKind
 from weighbridge.library.model import Model
@@ -31,9 +31,10 @@ class Surroundings:
     told: Sequence[Told] = ()
     running: Sequence[Running] = ()
 
-    def without(self, model_id: str) -> Surroundings:
-        """The same, for weighing a model that is loaded itself: its own memory is given back first."""
-        return replace(self, running=[one for one in self.running if one.model_id != model_id])
+    def if_unused(self, model_id: str) -> Surroundings:
+        """The same, for weighing a model that may be loaded itself: it would give back what it holds first."""
+        running = [replace(one, in_flight=0, pinned=False) if one.model_id == model_id else one for one in self.running]
+        return replace(self, running=running)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def _elsewhere(blueprint: Blueprint, plan: Plan, around: Surroundings, given_bac
         (device, missing, fit(blueprint, plan, places_with(around.machine, [device], given_back_bytes)))
         for device, missing in unused
     ]
-    better = [each for each in weighed if each[2].verdict in (Verdict.FITS, Verdict.TIGHT, Verdict.PARTIAL)]
+    better = [each for each in weighed if each[2].verdict in GOOD and each[2].gpu_layers]
     if not better:
         return None
     device, missing, best = min(better, key=lambda each: list(Verdict).index(each[2].verdict))

@@ -149,15 +149,13 @@ def last_off_in_words(off: float) -> str:
 
 
 def parameters_in_words(info: ModelInfo) -> str | None:
-    """ "134.5 M parameters", "30.5 B parameters, 3.3 B of them active"; None where they are not known."""
+    """ "134.5 M", "30.5 B, 3.3 B active"; None where they are not known."""
     if info.parameters is None:
         return None
     whole, active = info.parameters, info.active_parameters
     if info.experts and active is not None and active < whole:
-        return text(
-            "{count} parameters, {active} of them active", count=count_in_words(whole), active=count_in_words(active)
-        )
-    return text("{count} parameters", count=count_in_words(whole))
+        return text("{count}, {active} active", count=count_in_words(whole), active=count_in_words(active))
+    return count_in_words(whole)
 
 
 def count_in_words(count: int) -> str:

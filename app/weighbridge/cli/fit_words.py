@@ -27,6 +27,7 @@ from weighbridge.choices.words import (
 from weighbridge.cli.table import table
 from weighbridge.estimates.estimate import Estimate, Place, Share, Term
 from weighbridge.estimates.fit import Fit, longest_context
+from weighbridge.formats.model import ModelInfo
 from weighbridge.library.model import Model
 from weighbridge.running.sizing import Table
 from weighbridge_engines.api import Cause
@@ -53,13 +54,18 @@ def facts_in_words(model: Model) -> str:
     if info is not None:
         facts += [
             info.architecture,
-            parameters_in_words(info),
+            _parameters(info),
             text("{bits} bits per weight", bits=number(info.bits_per_weight, 2)) if info.bits_per_weight else None,
             text("{count} layers", count=number(info.layers)) if info.layers else None,
             text("trained for {tokens}", tokens=tokens(info.context_length)) if info.context_length else None,
             text("licence {name}", name=info.license) if info.license else None,
         ]
     return " · ".join(fact for fact in facts if fact)
+
+
+def _parameters(info: ModelInfo) -> str | None:
+    count = parameters_in_words(info)
+    return None if count is None else text("{count} parameters", count=count)
 
 
 def _weighed(choice: Choice, fit: Fit) -> list[str]:

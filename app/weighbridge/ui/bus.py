@@ -26,6 +26,9 @@ class Bus(QObject):
     library_changed = Signal()
     """The library was scanned again; read it anew."""
 
+    header_read = Signal()
+    """More is known of a model of the Library: its whole header was read. Emitted from the thread that read it."""
+
     running_changed = Signal()
     """Something about the running engines changed; read `supervisor.running()` anew."""
 

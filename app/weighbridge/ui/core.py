@@ -32,6 +32,7 @@ class Core:
     supervisor: Supervisor
     engine_devices: EngineDevices
     absent: Cause | None
+    engines: Mapping[str, Engine]
     blueprints: Blueprints
     recorder: Recorder
 
@@ -65,7 +66,7 @@ def build_core(
     store = ChatStore(database)
     store.recover()
     library = Library(folders(paths, settings), paths.headers)
-    blueprints = Blueprints(library.info)
+    blueprints = Blueprints()
     known = engines()
     end_leftovers(mark)
     environment = marked(os.environ, mark)
@@ -75,7 +76,7 @@ def build_core(
     scales = machine_scales(blueprints.of)
     supervisor = Supervisor(known, defaults, scales, settings.idle_s, environment, recorder.loaded)
     absent = none_installed(known.values(), PREFERRED)
-    return Core(database, store, library, supervisor, devices, absent, blueprints, recorder)
+    return Core(database, store, library, supervisor, devices, absent, known, blueprints, recorder)
 
 
 def folders(paths: Paths, settings: Settings) -> tuple[Path, ...]:

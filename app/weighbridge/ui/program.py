@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
@@ -28,6 +29,11 @@ from weighbridge.ui.speech import Speech
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.window import Window
 from weighbridge_engines.api import Engine
+
+if TYPE_CHECKING:
+    from weighbridge.ui.machine_facts import MachineFacts
+    from weighbridge.ui.memory_watch import MemoryWatch
+    from weighbridge.ui.weighing import Weighing
 
 Engines = Callable[[], Mapping[str, Engine]]
 
@@ -161,6 +167,7 @@ class Program(QObject):
     def _built(self, core: Core) -> None:
         self.services = self._make_services(core)
         core.supervisor.subscribe(self.bus.running_changed.emit)
+        core.library.subscribe(lambda _model: self.bus.header_read.emit())
         self._fill(self.window, "library")
         if core.absent is not None:
             self.window.show_absent_engine(core.absent)
@@ -194,6 +201,9 @@ class Program(QObject):
             lambda: measurements.apply(detect()), lambda machine, cards: look_again(machine, with_cards=cards)
         )
         facts = MachineFacts(core.engine_devices, measurements, self.background, self, absent=core.absent)
+        memories = MemoryWatch(
+            sampler, core.supervisor.running, self.background, self, ProcessorLoad().now, facts.complete
+        )
         return Services(
             paths=self._paths,
             settings=self.settings,
@@ -201,14 +211,32 @@ class Program(QObject):
             supervisor=core.supervisor,
             store=core.store,
             port=PortControl(make_port, records, self.settings, self.background, self),
-            memories=MemoryWatch(
-                sampler, core.supervisor.running, self.background, self, ProcessorLoad().now, facts.complete
-            ),
+            memories=memories,
             facts=facts,
+            weighing=self._make_weighing(core, memories, facts),
             background=self.background,
             theme=self.theme,
             bus=self.bus,
         )
+
+    def _make_weighing(self, core: Core, memories: MemoryWatch, facts: MachineFacts) -> Weighing:
+        from weighbridge.running.observations import Observations
+        from weighbridge.running.scales import available_bytes
+        from weighbridge.running.sizing import Sizing
+        from weighbridge.ui.weighing import Sources, Weighing
+
+        sources = Sources(
+            blueprints=core.blueprints,
+            engines=core.engines,
+            machine=lambda: memories.machine,
+            told=lambda: facts.told,
+            running=core.supervisor.running,
+            default_load=core.supervisor.default_load,
+            context=lambda: self.settings.value.context,
+            past=Observations(core.database).all,
+            sizing=Sizing(core.engines, self._paths.data / "sizing", available_bytes),
+        )
+        return Weighing(sources, self.background, self)
 
     def _fill(self, window: Window, first: str) -> None:
         assert self.services is not None

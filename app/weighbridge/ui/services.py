@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # imported where they are built: the window shows before they
     from weighbridge.ui.machine_facts import MachineFacts
     from weighbridge.ui.memory_watch import MemoryWatch
     from weighbridge.ui.port_control import PortControl
+    from weighbridge.ui.weighing import Weighing
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Services:
     port: PortControl
     memories: MemoryWatch
     facts: MachineFacts
+    weighing: Weighing
     background: Background
     theme: Theme
     bus: Bus

@@ -11,7 +11,9 @@ from PySide6.QtGui import QFont
 
 from weighbridge.base.units import number, size
 from weighbridge.base.words import text
-from weighbridge.estimates.simple import Memory as Estimate
+from weighbridge.choices.choice import Choice
+from weighbridge.choices.words import runner_in_words, verdict_in_words
+from weighbridge.estimates.fit import Verdict
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running
 from weighbridge.ui import weight
@@ -32,7 +34,9 @@ class Column(IntEnum):
     SIZE = 3
     CONTEXT = 4
     MEMORY = 5
-    STATE = 6
+    FIT = 6
+    RUNNER = 7
+    STATE = 8
 
 
 NUMBERS = (Column.SIZE, Column.CONTEXT, Column.MEMORY)
@@ -40,11 +44,10 @@ NUMBERS = (Column.SIZE, Column.CONTEXT, Column.MEMORY)
 
 @dataclass(frozen=True)
 class LibraryRow:
-    """A model, what it weighs, and its engine process where there is one. `total_bytes` is the memory it goes into."""
+    """A model, what it weighs here (None: not weighed yet), and its engine process where there is one."""
 
     model: Model
-    estimate: Estimate
-    total_bytes: int | None = None
+    choice: Choice | None = None
     running: Running | None = None
 
     @property
@@ -57,11 +60,32 @@ class LibraryRow:
         return badge_of(self.running.state)[0], word_of(self.running)
 
     @property
-    def memory(self) -> Memory | None:
-        """What it would take, as far as known, of the whole memory; None where that is unknown."""
-        if self.total_bytes is None or self.model.problem is not None:
+    def fit_badge(self) -> tuple[str, str] | None:
+        """The badge of its verdict; None where the file is damaged or not weighed yet."""
+        if self.model.problem is not None or self.choice is None:
             return None
-        return Memory(text("memory"), self.total_bytes, weight.parts(self.estimate))
+        return weight.badge_kind(self.choice.fit), verdict_in_words(self.choice.fit)
+
+    @property
+    def memory(self) -> Memory | None:
+        """What it would take of the place the verdict speaks of; None where that is unknown."""
+        if self.choice is None or self.model.problem is not None:
+            return None
+        return weight.tightest(self.choice)
+
+    @property
+    def total_bytes(self) -> int | None:
+        """What it needs in all; None where that is unknown."""
+        fit = self.choice.fit if self.choice else None
+        return fit.estimate.total_bytes if fit else None
+
+    @property
+    def runner(self) -> str:
+        """Who could run it, where nothing here can; "" where an engine here does, or it is not weighed yet."""
+        if self.choice is None or self.model.problem is not None:
+            return ""
+        runner = self.choice.runner
+        return "" if runner is not None and runner.installed else runner_in_words(runner)
 
 
 class LibraryModel(QAbstractTableModel):
@@ -88,6 +112,19 @@ class LibraryModel(QAbstractTableModel):
         if changed:  # told once: who listens measures whole columns
             self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], len(Column) - 1))
 
+    def update_rows(self, rows: Mapping[str, LibraryRow]) -> None:
+        """Put these, by model id, in the place of the rows of the same models."""
+        changed = [place for place, row in enumerate(self._rows) if row.model.id in rows]
+        for place in changed:
+            self._rows[place] = rows[self._rows[place].model.id]
+        if changed:
+            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], len(Column) - 1))
+
+    @property
+    def needs_engines(self) -> bool:
+        """Whether there is a model that nothing here can run."""
+        return any(row.runner for row in self._rows)
+
     def row(self, place: int) -> LibraryRow:
         """The row at `place`."""
         return self._rows[place]
@@ -108,7 +145,7 @@ class LibraryModel(QAbstractTableModel):
             return text("The longest context, in tokens, that the model was trained for")
         if role == Qt.ItemDataRole.ToolTipRole and column is Column.MEMORY:
             return text(
-                "Weights and KV cache at {count} tokens, or what it was trained for", count=number(self._context)
+                "All that it needs at {count} tokens, or at what it was trained for", count=number(self._context)
             )
         return self._titles()[column] if role == Qt.ItemDataRole.DisplayRole else None
 
@@ -129,6 +166,8 @@ class LibraryModel(QAbstractTableModel):
             Column.SIZE: text("Size"),
             Column.CONTEXT: text("Trained for"),
             Column.MEMORY: text("Memory at {count}", count=number(self._context)),
+            Column.FIT: text("Fit"),
+            Column.RUNNER: text("Needs"),
             Column.STATE: text("State"),
         }
 
@@ -172,6 +211,31 @@ def _shown_number(value: int | None) -> str:
     return text("unknown") if value is None else number(value)
 
 
+def _figure(row: LibraryRow) -> str:
+    if row.model.problem is not None:
+        return text("unknown")
+    return "" if row.choice is None else weight.figure(row.choice)
+
+
+def _by_fit(row: LibraryRow) -> tuple[bool, float | str]:
+    """Most left first, what is unknown last."""
+    fit = row.choice.fit if row.choice else None
+    if fit is None or fit.verdict is Verdict.UNKNOWN:
+        return True, 0
+    order = list(Verdict).index(fit.verdict)
+    return False, order * float(1 << 60) - (fit.left_bytes or 0)
+
+
+def _tip(row: LibraryRow, column: Column) -> str | None:
+    return weight.basis(row.choice) if column in (Column.MEMORY, Column.FIT) and row.choice else None
+
+
+def _badge(row: LibraryRow, column: Column) -> tuple[str, str] | None:
+    if column is Column.FIT:
+        return row.fit_badge
+    return row.badge if column is Column.STATE else None
+
+
 def _searched(row: LibraryRow) -> str:
     model = row.model
     return " ".join((model.title, model.format, model.quant or "", str(model.path))).casefold()
@@ -194,7 +258,9 @@ _SHOWN: Mapping[Column, Callable[[LibraryRow], str]] = {
     Column.QUANT: lambda row: row.model.quant or text("unknown"),
     Column.SIZE: lambda row: size(row.model.size_bytes),
     Column.CONTEXT: lambda row: _shown_number(_context(row)),
-    Column.MEMORY: lambda row: text("unknown") if row.model.problem else weight.figure(row.estimate),
+    Column.MEMORY: _figure,
+    Column.FIT: lambda row: row.fit_badge[1] if row.fit_badge else "",
+    Column.RUNNER: lambda row: row.runner,
     Column.STATE: lambda row: row.badge[1] if row.badge else "",
 }
 
@@ -204,15 +270,17 @@ _SORTED: Mapping[Column, Callable[[LibraryRow], tuple[bool, float | str]]] = {
     Column.QUANT: lambda row: (row.model.quant is None, row.model.quant or ""),
     Column.SIZE: lambda row: (False, row.model.size_bytes),
     Column.CONTEXT: lambda row: (_context(row) is None, _context(row) or 0),
-    Column.MEMORY: lambda row: (row.estimate.total_bytes is None, row.estimate.total_bytes or 0),
+    Column.MEMORY: lambda row: (row.total_bytes is None, row.total_bytes or 0),
+    Column.FIT: _by_fit,
+    Column.RUNNER: lambda row: (not row.runner, row.runner),
     Column.STATE: lambda row: (row.badge is None, row.badge[1] if row.badge else ""),
 }
 
 _BY_ROLE: Mapping[int, Callable[[LibraryRow, Column], object]] = {
     Qt.ItemDataRole.TextAlignmentRole: lambda row, column: _RIGHT if column in NUMBERS else _LEFT,
     Qt.ItemDataRole.FontRole: _font,
-    Qt.ItemDataRole.ToolTipRole: lambda row, column: weight.basis(row.estimate) if column is Column.MEMORY else None,
-    BADGE_ROLE: lambda row, column: row.badge if column is Column.STATE else None,
+    Qt.ItemDataRole.ToolTipRole: _tip,
+    BADGE_ROLE: _badge,
     CHIP_ROLE: lambda row, column: column is Column.FORMAT,
     BAR_ROLE: lambda row, column: row.memory if column is Column.MEMORY else None,
 }

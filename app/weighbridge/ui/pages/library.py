@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLineEdit, QMenu, QSpinBox, QStackedWidget, QWidget
+from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtWidgets import QLineEdit, QMenu, QStackedWidget, QWidget
 
 from weighbridge.base.errors import Cancelled
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
 from weighbridge.library.model import Model
-from weighbridge.running.state import State
+from weighbridge.running.state import Running, State
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.folders import short
 from weighbridge.ui.icons import icon
@@ -23,14 +24,15 @@ from weighbridge.ui.room import Room
 from weighbridge.ui.running_words import running_of
 from weighbridge.ui.services import Services
 from weighbridge.ui.starter_fetch import StarterFetch
-from weighbridge.ui.weight import weigh
+from weighbridge.ui.weighing import WhatIf
 from weighbridge.ui.widgets.empty_state import EmptyState
 from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
 from weighbridge.ui.widgets.progress_panel import ProgressPanel
+from weighbridge.ui.widgets.what_if import WhatIfBar
 
-_CONTEXT_STEP = 1024
-_MOST_CONTEXT = 1 << 20
+_HEADERS_MS = 500
+"""How long headers that were read gather before they are shown."""
 _LEAST_ROWS = 4
 """Rows of the table that stay in sight in a small window with large fonts."""
 
@@ -45,7 +47,9 @@ class LibraryPage(Page):
         self._scan_again = False
         self._table = LibraryTable(services.theme)
         self._search = self._make_search()
-        self._context = self._make_context()
+        self._controls = WhatIfBar()
+        self._controls.show_context(services.settings.value.context)
+        self._reading: Task | None = None
         self._rescan = button(text("Rescan"), self.rescan)
         self._errors = ErrorPanel(services.theme)
         self._progress = ProgressPanel()
@@ -54,6 +58,9 @@ class LibraryPage(Page):
         self._empty = EmptyState("", text("Get the starter model (98 MB)"), self.fetch_starter)
         self._room = Room(services, self)
         self._looked = label("", "dim", wrap=True)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(_HEADERS_MS)
         self._body = QStackedWidget()
         self._lay_out()
         services.theme.dress(self)
@@ -74,6 +81,11 @@ class LibraryPage(Page):
         return self._detail
 
     @property
+    def controls(self) -> WhatIfBar:
+        """How models would be loaded."""
+        return self._controls
+
+    @property
     def empty(self) -> EmptyState:
         """What stands there while no model is."""
         return self._empty
@@ -84,13 +96,14 @@ class LibraryPage(Page):
         return self._errors
 
     def entered(self) -> None:
-        self._context.setValue(self._services.settings.value.context)
+        self._controls.show_context(self._services.settings.value.context)
         self._show_all()
         self._detail.wake()
         self._table.setFocus()
 
     def left(self) -> None:
         self._detail.quiet()
+        self._services.weighing.quiet()
 
     def escape(self) -> bool:
         chosen = self._table.chosen
@@ -112,6 +125,9 @@ class LibraryPage(Page):
         self._starter.cancel()
         self._progress.finish()
         self._detail.quiet()
+        self._services.weighing.quiet()
+        if self._reading is not None:
+            self._reading.cancel()
 
     def rescan(self) -> None:
         """Look at the folders again."""
@@ -133,8 +149,8 @@ class LibraryPage(Page):
         chosen = self._table.chosen
         if chosen is None or chosen.model.problem is not None:
             return
-        supervisor = self._services.supervisor
-        future = supervisor.load(chosen.model, supervisor.default_load(chosen.model))
+        services = self._services
+        future = services.supervisor.load(chosen.model, services.weighing.load_to_make(chosen.model))
         self._services.settings.change(last_model=chosen.model.id)
         self._errors.hide()
         self._services.background.follow(future, _ignore, self._load_failed)
@@ -171,29 +187,14 @@ class LibraryPage(Page):
         made.textChanged.connect(self._table.search)
         return made
 
-    def _make_context(self) -> QSpinBox:
-        made = QSpinBox()
-        made.setRange(256, _MOST_CONTEXT)
-        made.setSingleStep(_CONTEXT_STEP)
-        made.setGroupSeparatorShown(True)
-        made.setAlignment(Qt.AlignmentFlag.AlignRight)
-        made.setKeyboardTracking(False)
-        made.setValue(self._services.settings.value.context)
-        made.setAccessibleName(text("Context length of loads, in tokens"))
-        made.setToolTip(text("Context length of the next loads, in tokens; each model's memory is weighed at it"))
-        made.valueChanged.connect(self._context_chosen)
-        return made
-
     def _lay_out(self) -> None:
-        context = label(text("Context"), "dim")
-        context.setBuddy(self._context)
-        head = row(label(text("Library"), "title"), self._search, None, context, self._context, self._rescan, gap=3)
+        head = row(label(text("Library"), "title"), self._search, None, self._rescan, gap=3)
         head.setStretch(1, 1)
         self._table_panel = panel(self._table, margin=0)
         self._table_panel.setContentsMargins(1, 1, 1, 1)
         full = QWidget()
-        inner = column(self._table_panel, self._detail, None, owner=full, gap=3)
-        inner.setStretch(0, 1000)
+        inner = column(self._controls, self._table_panel, self._detail, None, owner=full, gap=3)
+        inner.setStretch(1, 1000)
         self._body.addWidget(full)
         self._body.addWidget(self._empty)
         whole = column(head, self._errors, self._progress, self._body, self._looked, owner=self, margin=4, gap=3)
@@ -223,7 +224,15 @@ class LibraryPage(Page):
         services = self._services
         services.bus.scan_wanted.connect(self.rescan)
         services.bus.running_changed.connect(self._show_all)
-        services.memories.changed.connect(self._show_all)
+        services.bus.header_read.connect(self._later.start)
+        services.memories.changed.connect(self._weigh)
+        services.facts.changed.connect(self._weigh)
+        services.weighing.weighed.connect(self._weighed)
+        services.weighing.looked.connect(lambda model_id: self._weighed((model_id,)))
+        self._later.timeout.connect(self._show_all)
+        self._controls.context_chosen.connect(self._context_chosen)
+        self._controls.changed.connect(self._what_if_chosen)
+        self._detail.remedy_wanted.connect(self._controls.apply)
         services.theme.changed.connect(self._tint)
 
     def _enter(self) -> None:
@@ -246,10 +255,22 @@ class LibraryPage(Page):
         self._services.supervisor.use_context(context)
         self._show_all()
 
+    def _what_if_chosen(self, what_if: WhatIf) -> None:
+        self._services.weighing.use(what_if)
+        self._show_all()
+
     def _scanned(self, models: object) -> None:
         del models
         self._scan_over()
+        self._read_headers()
         self._services.bus.library_changed.emit()
+
+    def _read_headers(self) -> None:
+        """The whole headers, one after the other, while nobody waits."""
+        if self._reading is not None:
+            self._reading.cancel()
+        library = self._services.library
+        self._reading = self._services.background.stream(library.read_all, _ignore, _ignore, "headers")
 
     def _scan_failed(self, error: BaseException) -> None:
         self._scan_over()
@@ -281,16 +302,31 @@ class LibraryPage(Page):
         self._errors.show_error(error)
 
     def _show_all(self) -> None:
-        context = self._services.settings.value.context
-        running = self._services.supervisor.running()
-        total = self._services.memories.total_bytes
-        rows = [
-            LibraryRow(model, weigh(model, context), total, running_of(model.id, running))
-            for model in self._services.library.models
-        ]
-        self._table.show_rows(rows, context)
+        services = self._services
+        running = services.supervisor.running()
+        rows = [self._row(model, running) for model in services.library.models]
+        self._table.show_rows(rows, services.settings.value.context)
+        self._controls.show_cards(services.weighing.has_cards)
+        self._weigh()
         self._show_body()
         self._show_chosen()
+
+    def _row(self, model: Model, running: Sequence[Running]) -> LibraryRow:
+        return LibraryRow(model, self._services.weighing.choice(model), running_of(model.id, running))
+
+    def _weigh(self) -> None:
+        """What is in sight at once, the rest as time allows."""
+        if not self.isVisible():
+            return
+        seen = [row.model for row in self._table.seen]
+        chosen = self._table.chosen
+        self._services.weighing.refresh(self._services.library.models, [*seen, *([chosen.model] if chosen else [])])
+        self._services.weighing.look_closely(chosen.model if chosen else None)
+
+    def _weighed(self, ids: Sequence[str]) -> None:
+        running, wanted = self._services.supervisor.running(), set(ids)
+        models = [model for model in self._services.library.models if model.id in wanted]
+        self._table.update_rows({model.id: self._row(model, running) for model in models})
 
     def _show_body(self) -> None:
         models = self._services.library.models
@@ -309,7 +345,8 @@ class LibraryPage(Page):
         chosen = self._table.chosen
         self._detail.setVisible(chosen is not None)
         if chosen is not None:
-            self._detail.show_row(chosen)
+            self._detail.show_row(chosen, self._services.weighing.closely(chosen.model))
+            self._services.weighing.look_closely(chosen.model if self.isVisible() else None)
         whole = chosen is not None and chosen.model.problem is None
         active = chosen is not None and chosen.running is not None and chosen.running.state is not State.FAILED
         self._do_load.setEnabled(whole and not active)
@@ -321,7 +358,7 @@ class LibraryPage(Page):
 
     def _ask_room(self, model: Model | None) -> None:
         """What loading `model` would end."""
-        self._room.ask(model, None if model is None else self._services.supervisor.default_load(model))
+        self._room.ask(model, None if model is None else self._services.weighing.load_to_make(model))
         self._detail.show_ends(self._room.words)
 
     def _tint(self) -> None:

@@ -12,6 +12,9 @@ from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QSizePolicy, QW
 from weighbridge.base.explain import explain
 from weighbridge.base.units import THIN, number, size
 from weighbridge.base.words import text
+from weighbridge.choices.cache_words import context_curve, token_in_words
+from weighbridge.choices.choice import Choice
+from weighbridge.choices.words import elsewhere_in_words, parameters_in_words, remedy_in_words, runner_in_words
 from weighbridge.running.state import Running, State
 from weighbridge.ui import weight
 from weighbridge.ui.folders import short
@@ -19,14 +22,15 @@ from weighbridge.ui.memory_watch import parts_of, told_in_words
 from weighbridge.ui.models.library_model import LibraryRow
 from weighbridge.ui.running_words import stage_in_words
 from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.weighing import Closely, WhatIf
 from weighbridge.ui.widgets.badge import Badge
+from weighbridge.ui.widgets.context_curve import ContextCurve
 from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.figure import Figure
 from weighbridge.ui.widgets.fitted_area import FittedArea
-from weighbridge.ui.widgets.legend import Legend
-from weighbridge.ui.widgets.memory_bar import MemoryBar
 from weighbridge.ui.widgets.parts import button, column, label, row, selectable
+from weighbridge.ui.widgets.place_bars import PlaceBars
 from weighbridge.ui.widgets.settings_table import SettingsTable
 from weighbridge_engines.api import STAGES
 
@@ -40,11 +44,14 @@ class LibraryDetail(QFrame):
     stop_wanted = Signal()
     chat_wanted = Signal()
     pin_wanted = Signal()
+    remedy_wanted = Signal(object, int)
+    """A WhatIf and a context length that make the model fit."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._row: LibraryRow | None = None
+        self._close: Closely | None = None
         self._title = selectable(label("", "heading"))
         self._badge = Badge(theme, "unknown", "")
         self._path = selectable(label("", "dim"))
@@ -53,10 +60,14 @@ class LibraryDetail(QFrame):
         self._chat = button(text("Chat"), self.chat_wanted.emit)
         self._pin = button(text("Pin"), self.pin_wanted.emit)
         self._ends = ElidedLabel()
-        self._bar = MemoryBar(theme, thick=True)
-        self._legend = Legend(theme)
-        self._figures = Figure(text("Memory")), Figure(text("Parameters")), Figure(text("Layers"))
+        self._fit = Badge(theme, "unknown", "")
+        self._bars = PlaceBars(theme)
+        self._figures = tuple(Figure(name) for name in (text("Memory"), text("Parameters"), text("Bits per weight")))
+        self._advice = selectable(label("", wrap=True))
+        self._remedy = button(text("Use that"), self._use_remedy)
+        self._elsewhere = selectable(label("", wrap=True))
         self._cache = selectable(label("", "dim", wrap=True))
+        self._curve = ContextCurve(theme)
         self._basis = selectable(label("", "dim", wrap=True))
         self._problem = selectable(label("", wrap=True))
         self._stage = label("")
@@ -89,9 +100,19 @@ class LibraryDetail(QFrame):
         """Say beside Load what loading would end; "" where nothing."""
         self._ends.setText(words if not self._load.isHidden() else "")
 
-    def show_row(self, shown: LibraryRow) -> None:
-        """Show `shown`."""
-        self._row = shown
+    @property
+    def bars(self) -> PlaceBars:
+        """The memory of each place."""
+        return self._bars
+
+    @property
+    def remedy(self) -> QPushButton:
+        """Take over what would make it fit."""
+        return self._remedy
+
+    def show_row(self, shown: LibraryRow, close: Closely | None = None) -> None:
+        """Show `shown`; with `close`, what only a close look tells."""
+        self._row, self._close = shown, close
         model, running = shown.model, shown.running
         self._title.setText(model.title)
         room = self.fontMetrics().height() * 44
@@ -119,10 +140,13 @@ class LibraryDetail(QFrame):
             self._show_running(self._row.running)
 
     def _lay_out(self) -> None:
-        top = row(self._title, self._badge, self._ends, self._chat, self._pin, self._stop, self._load)
-        top.setStretch(2, 1)
+        top = row(self._title, self._badge, self._fit, self._ends, self._chat, self._pin, self._stop, self._load)
+        top.setStretch(3, 1)
         figures = row(*self._figures, None, gap=5)
-        memory = column(self._problem, figures, self._bar, self._legend, self._cache, self._basis, gap=2)
+        advice = row(self._advice, self._remedy, None, gap=2)
+        memory = column(
+            self._problem, figures, self._bars, advice, self._elsewhere, self._cache, self._curve, self._basis, gap=2
+        )
         loading = row(self._progress, self._stage, gap=3)
         loading.setStretch(0, 1)
         self._loading = QWidget()
@@ -141,36 +165,74 @@ class LibraryDetail(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def _show_memory(self, shown: LibraryRow) -> None:
-        memory, basis = shown.memory, weight.basis(shown.estimate)
-        running = shown.running
-        if memory is not None and running is not None and running.state is State.READY and running.buffers:
+        choice, running = shown.choice, shown.running
+        found, basis = ((), "") if choice is None else (weight.memories(choice), weight.basis(choice))
+        if found and running is not None and running.state is State.READY and running.buffers:
             parts = tuple(replace(part, owner="") for part in parts_of(running))
-            memory, basis = replace(memory, parts=parts), told_in_words(running)
-        for widget in (self._bar, self._legend):
-            widget.setVisible(memory is not None)
-        if memory is not None:
-            self._bar.show_memory(memory)
-            self._legend.show_memory(memory)
+            found, basis = (replace(found[0], parts=(found[0].parts[0], *parts)), *found[1:]), told_in_words(running)
         whole = shown.model.problem is None
+        self._bars.setVisible(bool(found) and whole)
+        self._bars.show_memories(found)
         self._basis.setVisible(whole)
         self._basis.setText(basis)
-        cache = weight.cache_basis(shown.model, shown.estimate) if whole else ""
-        self._cache.setText(cache)
-        self._cache.setVisible(bool(cache))
+        self._fit.setVisible(shown.fit_badge is not None)
+        if shown.fit_badge is not None:
+            self._fit.say(*shown.fit_badge)
         self._show_figures(shown, basis, whole)
+        self._show_advice(choice if whole else None)
+        self._show_context(choice if whole else None)
+
+    def _show_advice(self, choice: Choice | None) -> None:
+        """Who runs it, what would make it fit, and where else it would."""
+        fit = choice.fit if choice else None
+        remedy = fit.remedy if fit else None
+        said = [remedy_in_words(remedy, fit.plan)] if remedy is not None and fit is not None else []
+        if choice is not None and (choice.runner is None or not choice.runner.installed):
+            said.append(text("Can be run by {engine}.", engine=runner_in_words(choice.runner)))
+        self._advice.setText(" ".join(said))
+        self._advice.setVisible(bool(said))
+        self._remedy.setVisible(remedy is not None)
+        elsewhere = choice.elsewhere if choice else None
+        self._elsewhere.setVisible(elsewhere is not None)
+        self._elsewhere.setText(elsewhere_in_words(elsewhere) if elsewhere else "")
+
+    def _show_context(self, choice: Choice | None) -> None:
+        """What a token costs and why, how far the context could go, and the curve."""
+        fit, blueprint = (choice.fit, choice.blueprint) if choice else (None, None)
+        there = fit is not None and blueprint is not None
+        self._cache.setVisible(there)
+        grows = there and any(layer.cached for layer in blueprint.shape.layers) if blueprint else False
+        self._curve.setVisible(grows)
+        if fit is None or blueprint is None:
+            return
+        longest = weight.longest_in_words(self._close.longest) if self._close else ""
+        self._cache.setText(" ".join(filter(None, (token_in_words(blueprint.shape, fit.plan), longest))))
+        if grows:
+            trained = max(blueprint.context_length or 0, fit.plan.context)
+            self._curve.show_curve(context_curve(blueprint.shape, fit.plan, trained), fit.plan.context)
 
     def _show_figures(self, shown: LibraryRow, basis: str, whole: bool) -> None:
         info, running = shown.model.info, shown.running
         held = running.memory_bytes if running is not None and running.state is State.READY else None
         header = text("As the file's header says.")
+        bits = info.bits_per_weight if info else None
+        needed = None if shown.choice is None else weight.figure(shown.choice)
         values = (
-            (weight.figure(shown.estimate) if held is None else size(held), basis),
-            (weight.parameters(info.parameters if info else None), header),
-            (text("unknown") if info is None or info.layers is None else number(info.layers), header),
+            (needed if held is None else size(held), basis),
+            (parameters_in_words(info) if info else None, header),
+            (None if bits is None else number(bits, 2), text("The weights' bytes over the parameters.")),
         )
         for figure, (value, source) in zip(self._figures, values, strict=True):
-            figure.say(value, source)
-            figure.setVisible(whole and (figure is self._figures[0] or value != text("unknown")))
+            figure.say(value or "", source)
+            figure.setVisible(whole and value is not None)
+
+    def _use_remedy(self) -> None:
+        fit = self._row.choice.fit if self._row and self._row.choice else None
+        if fit is None or fit.remedy is None:
+            return
+        plan = fit.remedy.plan
+        kept = None if plan.key_type == "f16" else plan.key_type
+        self.remedy_wanted.emit(WhatIf(kept, None if plan.slots == 1 else plan.slots), plan.context)
 
     def _show_running(self, running: Running | None) -> None:
         loading = running is not None and running.state is State.LOADING

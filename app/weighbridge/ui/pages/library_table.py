@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -16,9 +16,11 @@ from weighbridge.ui.widgets.tables import Table
 _GIVEN_UP = (
     (),
     (),
-    (Column.FORMAT,),
-    (Column.FORMAT, Column.CONTEXT),
-    (Column.FORMAT, Column.CONTEXT, Column.QUANT),
+    (Column.RUNNER,),
+    (Column.RUNNER, Column.FORMAT),
+    (Column.RUNNER, Column.FORMAT, Column.CONTEXT),
+    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.QUANT),
+    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.QUANT, Column.SIZE),
 )
 """Columns that are left out for ever less room; the bars go with the first step."""
 
@@ -61,6 +63,20 @@ class LibraryTable(Table):
         if not self.currentIndex().isValid() or self._chosen_id not in {row.model.id for row in rows}:
             self.choose(self._chosen_id)
 
+    def update_rows(self, rows: Mapping[str, LibraryRow]) -> None:
+        """Show these, by model id, in the place of the rows of the same models."""
+        self._model.update_rows(rows)
+
+    @property
+    def seen(self) -> list[LibraryRow]:
+        """The rows in sight, from the top."""
+        count = self._filter.rowCount()
+        if not count:
+            return []
+        top, bottom = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
+        last = count - 1 if bottom < 0 else bottom
+        return [self._filter.row(self._filter.index(place, 0)) for place in range(max(0, top), last + 1)]
+
     def choose(self, model_id: str) -> None:
         """Select a model, or the first row where it is not shown."""
         places = range(self._filter.rowCount())
@@ -82,6 +98,9 @@ class LibraryTable(Table):
             self._ask_menu(self.visualRect(self.currentIndex()).center())
         else:
             super().keyPressEvent(event)
+
+    def columns_without_use(self) -> Sequence[int]:
+        return () if self._model.needs_engines else (Column.RUNNER,)
 
     def use_step(self, place: int) -> None:
         self._cells.with_bars = place == 0

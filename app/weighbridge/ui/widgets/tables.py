@@ -71,7 +71,9 @@ class Table(QTableView):
         for column in range(self.model().columnCount()):
             self.setColumnHidden(column, False)  # a hidden one tells no width
         columns = [column for column in range(self.model().columnCount()) if column != self._stretched]
-        for place, hidden in enumerate(self._given_up):
+        absent = self.columns_without_use()
+        for place, given_up in enumerate(self._given_up):
+            hidden = {*given_up, *absent}
             self.use_step(place)
             wanted = {column: self._wanted(column) for column in columns if column not in hidden}
             if sum(wanted.values()) + least <= self.viewport().width():
@@ -80,6 +82,10 @@ class Table(QTableView):
             self.setColumnHidden(column, column in hidden)
         for column, width in wanted.items():
             self.setColumnWidth(column, width)
+
+    def columns_without_use(self) -> Sequence[int]:
+        """Columns that are left out whatever the room: there is nothing in them."""
+        return ()
 
     def use_step(self, place: int) -> None:
         """Called before the widths of step `place` of `given_up` are asked for."""
