@@ -1,0 +1,54 @@
+"""What the supervisor weighs with."""
+
+from dataclasses import replace
+
+from tests.estimates.made_blueprints import GIB, made
+from tests.running.test_places import running
+
+from weighbridge.estimates.shape import Certainty, Shape
+from weighbridge.hardware.machine import Memory, MemoryKind
+from weighbridge.running import scales
+from weighbridge.running.scales import available_bytes, machine_scales, need_bytes, no_scales
+from weighbridge_engines.api import Load
+
+LOAD = Load("m", context=4096)
+
+
+def memory_of(monkeypatch, total, free):
+    monkeypatch.setattr(scales, "detect_memory", lambda: Memory(MemoryKind.SHARED, total, free))
+
+
+def test_free_memory_less_the_margin(monkeypatch):
+    memory_of(monkeypatch, 16 * GIB, 10 * GIB)
+    assert available_bytes() == 9 * GIB
+    memory_of(monkeypatch, 100 * GIB, 50 * GIB)
+    assert available_bytes() == 45 * GIB
+    memory_of(monkeypatch, 16 * GIB, GIB // 2)
+    assert available_bytes() == 0
+    memory_of(monkeypatch, None, None)
+    assert available_bytes() is None
+
+
+def test_the_need_is_that_of_the_one_estimator_in_system_memory():
+    assert need_bytes(made(), LOAD) > 12 * GIB + 4096 * 10 * 4096
+    longer = need_bytes(made(), replace(LOAD, context=8192))
+    assert longer - need_bytes(made(), LOAD) == 4096 * 10 * 4096 + 4096 * 512 * 2
+    assert need_bytes(made(), replace(LOAD, gpu_layers=5)) == need_bytes(made(), LOAD)
+
+
+def test_what_is_not_known_is_none():
+    assert need_bytes(None, LOAD) is None
+    assert need_bytes(replace(made(), shape=Shape((), Certainty.UNKNOWN)), LOAD) is None
+    assert no_scales().available_bytes() is None
+    assert no_scales().need_bytes(running(1), LOAD) is None
+
+
+def test_both_are_asked_anew_at_each_decision(monkeypatch):
+    digests = {"m": made()}
+    both = machine_scales(digests.get)
+    assert both.need_bytes("m", LOAD) == need_bytes(made(), LOAD)
+    assert both.need_bytes("other", LOAD) is None
+    memory_of(monkeypatch, 16 * GIB, 10 * GIB)
+    assert both.available_bytes() == 9 * GIB
+    memory_of(monkeypatch, 16 * GIB, 5 * GIB)
+    assert both.available_bytes() == 4 * GIB
