@@ -64,5 +64,6 @@ def test_the_curve_of_memory_against_context():
     assert len(points) == 48
     assert points[-1] == (131_072, 131_072 * 10 * 4096)
     assert all(before < after for (_, before), (_, after) in pairwise(points))
+    assert context_curve(made().shape, PLAN, 600) == [(256, 256 * 40_960), (512, 512 * 40_960)]
     flat = context_curve(Shape((WINDOWED,)), PLAN, 131_072)
     assert len({amount for _, amount in flat}) == 1

@@ -80,9 +80,12 @@ def test_the_memory_of_models_in_use_does_not(held):
     assert weighed(here).fit.verdict is Verdict.NO
 
 
-def test_a_model_that_is_loaded_is_weighed_without_itself():
-    here = around(running=[loaded(9), loaded(2, model_id="another")])
-    assert [one.model_id for one in here.without("other").running] == ["another"]
+def test_a_model_that_is_loaded_itself_would_give_back_first():
+    used = [loaded(9, in_flight=1, pinned=True), loaded(2, model_id="another", in_flight=1)]
+    here = around(machine=machine(free_gib=8), running=used)
+    assert weighed(here).places[0].given_back_bytes == 0
+    assert weighed(here.if_unused("other")).places[0].given_back_bytes == 9 * GIB
+    assert weighed(here.if_unused("a third")).places[0].given_back_bytes == 0
 
 
 def test_a_damaged_model_has_no_verdict():

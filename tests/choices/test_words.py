@@ -112,10 +112,10 @@ def test_parameters():
         return sentence and said(sentence)
 
     assert told() is None
-    assert told(parameters=134_515_008) == "134.5 M parameters"
-    assert told(parameters=8_190_735_360, active_parameters=8_000_000_000) == "8.2 B parameters"
+    assert told(parameters=134_515_008) == "134.5 M"
+    assert told(parameters=8_190_735_360, active_parameters=8_000_000_000) == "8.2 B"
     mixture = told(parameters=30_532_122_624, active_parameters=3_345_000_000, experts=128)
-    assert mixture == "30.5 B parameters, 3.3 B of them active"
+    assert mixture == "30.5 B, 3.3 B active"
 
 
 def test_the_settings_stand_beside_the_figure():

@@ -1,0 +1,264 @@
+"""`weighbridge fit`: a model weighed, in words and as JSON."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.choices.made_surroundings import RTX, machine, unseen
+from tests.estimates.made_blueprints import GIB
+from tests.formats.made_gguf import LLAMA, gguf
+
+from weighbridge.base.database import Database
+from weighbridge.base.paths import default_paths
+from weighbridge.base.units import THIN
+from weighbridge.choices.choice import Surroundings
+from weighbridge.cli import surroundings as looked_at
+from weighbridge.cli.main import run
+from weighbridge.estimates.estimate import Term
+from weighbridge.hardware.machine import Memory, MemoryKind, Sight
+from weighbridge.running.devices import Told
+from weighbridge.running.observations import Observation, Observations, situation
+from weighbridge_engines import api
+from weighbridge_engines.catalogue import catalogue
+
+CASES = Path(__file__).parents[1] / "data" / "fit_cases"
+FILE_BYTES = {
+    case["header"]: case["file_bytes"] for case in json.loads((CASES / "cases.json").read_text("utf-8"))["cases"]
+}
+CARD = replace(RTX, seen_by=(Sight("llama_server", "CUDA0"),))
+TOLD = Told("llama_server", "llama.cpp", "1", (api.Device("CPU", "A Processor", "cpu"),))
+ENGINE = replace(catalogue()["echo"], id="llama_server", title="llama.cpp", formats=frozenset({"gguf"}))
+"""A fake in the place of the default engine."""
+ROWS = (
+    "0.1 I common_memory_breakdown_print: |   - Host     |          612 =  301 +     210 +     101          |",
+    "0.1 I common_memory_breakdown_print: |   - CPU_REPACK |        700 =  700 +       0 +       0          |",
+)
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """A machine to weigh against, with one engine that sees its cards."""
+
+    def put(*devices, free_gib=28.0, total_gib=32.0):
+        around = Surroundings(
+            machine(*devices, free_gib=free_gib, total_gib=total_gib), {"llama_server": ENGINE}, (TOLD,)
+        )
+        monkeypatch.setattr(looked_at, "surroundings", lambda engines: replace(around, engines=engines))
+
+    put()
+    return put
+
+
+@pytest.fixture
+def headed(tmp_path):
+    """A model of the recorded ones with its whole length and no weights."""
+
+    def put(name):
+        path = tmp_path / f"{name}.gguf"
+        path.write_bytes((CASES / f"{name}.gguf.head").read_bytes())
+        with path.open("r+b") as file:
+            file.truncate(FILE_BYTES[f"{name}.gguf.head"])
+        return str(path)
+
+    return put
+
+
+def fit(*arguments, engine=ENGINE):
+    return run(["fit", *arguments], lambda: {"llama_server": engine})
+
+
+def told(capsys, *arguments, engine=ENGINE):
+    assert fit(*arguments, "--json", engine=engine) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def said(capsys, *arguments, engine=ENGINE):
+    assert fit(*arguments, engine=engine) == 0
+    return capsys.readouterr().out.replace(THIN, " ")
+
+
+def test_in_words(here, headed, capsys):
+    out = said(capsys, headed("qwen3-8b"), "--context", "8192", "--kv", "q8_0")
+    lines = out.splitlines()
+    assert lines[0] == "qwen3-8b"
+    assert "GGUF" in lines[1]
+    assert "36 layers" in lines[1]
+    assert lines[3].startswith("Fits · ")
+    assert lines[3].endswith("in RAM")
+    assert lines[4].startswith("At 8,192 tokens of context, KV cache in q8_0, 1 slot, batch of ")
+    assert "36 layers × (1,024 + 1,024) × 1.0625 bytes = 76.5 KiB a token." in out
+    assert "641,728,512" in out  # 8192 x 36 x 2048 x 34/32
+    assert "Calculated." in out
+    assert "The longest context that fits: 40,960 tokens." in out
+    assert lines[-1] == "Run by: llama.cpp"
+
+
+def test_as_json(here, headed, capsys):
+    answer = told(capsys, headed("qwen3-8b"), "--context", "8192")
+    assert (answer["verdict"], answer["runner"]["installed"], answer["elsewhere"]) == ("fits", True, None)
+    assert (answer["model"]["id"], answer["model"]["layers"]) == ("qwen3-8b", 36)
+    assert (answer["load"]["context"], answer["plan"]["context"], answer["token_bytes"]) == (8192, 8192, 147_456)
+    terms = answer["estimate"]["devices"]["host"]
+    assert terms["kv"] == 8192 * 147_456
+    assert answer["estimate"]["total_bytes"] == sum(terms.values())
+    assert answer["left_bytes"] == 28 * GIB - answer["estimate"]["total_bytes"]
+    assert (answer["engine_table"], answer["engine_problem"], answer["remedy"]) == (None, None, None)
+
+
+def test_a_mixture_keeps_experts_in_ram_before_layers(here, headed, capsys):
+    here(replace(CARD, memory=Memory(MemoryKind.DEDICATED, 12 * GIB, 11 * GIB)))
+    answer = told(capsys, headed("qwen3-30b-a3b"))
+    assert (answer["verdict"], answer["gpu_layers"]) == ("partial", answer["all_layers"])
+    kept = answer["load"]["cpu_experts"]
+    assert kept == answer["plan"]["cpu_experts"] > 0
+    assert f"Partial · experts of {kept} layers in RAM" in said(capsys, headed("qwen3-30b-a3b"))
+
+
+def test_a_dense_model_too_large_for_a_card_lies_there_in_part(here, headed, capsys):
+    here(replace(CARD, memory=Memory(MemoryKind.DEDICATED, 8 * GIB, 7 * GIB)))
+    answer = told(capsys, headed("qwen3.5-27b"))
+    assert answer["verdict"] == "partial"
+    assert 0 < answer["gpu_layers"] < answer["all_layers"]
+    assert answer["load"]["gpu_layers"] == answer["gpu_layers"]
+    assert set(answer["estimate"]["devices"]) == {"host", "cuda0"}
+    told_layers = told(capsys, headed("qwen3.5-27b"), "--gpu-layers", "0")
+    assert set(told_layers["estimate"]["devices"]) == {"host"}
+
+
+def test_the_windows_of_a_model_are_told(here, headed, capsys):
+    out = said(capsys, headed("gemma-3-12b"), "--context", "32768")
+    assert "8 layers × (2,048 + 2,048) × 2 bytes = 64.0 KiB a token. 40 layers keep only the last 1,024 tokens." in out
+
+
+def test_what_is_short_and_what_to_change(here, headed, capsys):
+    here(free_gib=9, total_gib=16)
+    path = headed("qwen3-8b")
+    answer = told(capsys, path, "--context", "40960")
+    assert (answer["verdict"], answer["remedy"]["verdict"]) == ("no", "fits")
+    assert answer["remedy"]["changes"] == {"key_type": "q8_0", "value_type": "q8_0"}
+    out = said(capsys, path, "--context", "40960")
+    assert "No · " in out
+    assert "short in RAM\nIt fits with a KV cache in q8_0." in out
+
+
+def test_a_card_that_nothing_here_can_use(here, headed, capsys):
+    here(unseen(CARD))
+    assert "left on RTX 3090 with the CUDA build of llama.cpp (install)" in said(capsys, headed("qwen3-8b"))
+    answer = told(capsys, headed("qwen3-8b"))["elsewhere"]
+    assert (answer["verdict"], answer["missing"]["code"]) == ("fits", "engine.no_build")
+
+
+def test_the_settings_decide_where_nothing_is_asked_for(here, headed, home, capsys):
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "settings.toml").write_text("context = 6144\n")
+    assert told(capsys, headed("qwen3-8b"))["plan"]["context"] == 6144
+    answer = told(capsys, headed("qwen3-8b"), "--slots", "4", "--batch", "64")
+    assert (answer["plan"]["slots"], answer["plan"]["unified"], answer["plan"]["batch"]) == (4, True, 64)
+
+
+def test_a_model_of_the_library_by_its_name(here, home, capsys):
+    path = home / "data" / "models" / "tiny.Q8_0.gguf"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gguf(LLAMA))
+    assert told(capsys, "tiny.Q8_0")["model"]["path"] == str(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"<!doctype html>", "web page"), (b"", "empty"), (None, "there is no model")],
+    ids=["web page", "empty", "not there"],
+)
+def test_what_is_no_model_is_told(here, tmp_path, capsys, content, words):
+    path = tmp_path / "m.gguf"
+    if content is not None:
+        path.write_bytes(content)
+    assert fit(str(path)) != 0
+    assert words in capsys.readouterr().err.lower()
+
+
+def test_an_engine_that_does_not_run_the_format_is_refused(here, headed, capsys):
+    assert fit(headed("qwen3-8b"), "--engine", "mlx") != 0
+    assert "mlx does not run gguf files" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--context", "0"], ["--gpu-layers", "-1"], ["--kv", "q2"], ["--batch", "many"]], ids=" ".join
+)
+def test_settings_that_make_no_sense_are_refused(here, headed, capsys, arguments):
+    assert fit(headed("qwen3-8b"), *arguments) == 2
+    assert arguments[0] in capsys.readouterr().err
+
+
+def test_the_engines_own_table_takes_the_place_of_the_formula(here, headed, capsys, monkeypatch):
+    answer = exact(here, headed, capsys, monkeypatch, ROWS)
+    assert (answer["estimate"]["basis"], answer["engine_table"]) == ("engine", None)
+    terms = answer["estimate"]["devices"]["host"]
+    assert (terms["weights"], terms["kv"], terms["compute"]) == (1001 << 20, 210 << 20, 101 << 20)
+
+
+def test_a_table_of_other_devices_stands_beside(here, headed, capsys, monkeypatch):
+    card = "0.1 I common_memory_breakdown_print: |   - CUDA0 (x) | 24 = 24 + (9 =  5 +     3 +      1) +       -9 |"
+    answer = exact(here, headed, capsys, monkeypatch, (card, *ROWS))
+    assert answer["estimate"]["basis"] == "calculated"
+    assert [row["device"] for row in answer["engine_table"]] == ["CUDA0", "Host", "CPU_REPACK"]
+
+
+def test_why_the_engine_did_not_tell(here, headed, capsys, monkeypatch):
+    answer = exact(here, headed, capsys, monkeypatch, ("some words",))
+    assert answer["estimate"]["basis"] == "calculated"
+    assert answer["engine_problem"]["code"] == "sizing.no_table"
+
+
+def test_an_engine_without_a_table(here, headed, capsys):
+    answer = told(capsys, headed("qwen3-8b"), "--exact", engine=replace(ENGINE, size=None))
+    assert answer["engine_problem"]["code"] == "sizing.not_offered"
+
+
+def exact(here, headed, capsys, monkeypatch, lines):
+    """`--exact`, with an engine whose child prints `lines`."""
+    from weighbridge.running import sizing
+
+    monkeypatch.setattr(sizing, "Child", lambda argv, environment, hear, ended: Printing(lines, hear, ended))
+    return told(capsys, headed("qwen3-8b"), "--exact", engine=replace(ENGINE, row=catalogue()["llama_server"].row))
+
+
+class Printing:
+    """In the place of a child: prints at once and has ended."""
+
+    def __init__(self, lines, hear, ended):
+        for line in lines:
+            hear(line)
+        ended()
+
+    def stop(self):
+        """Nothing runs."""
+
+    def ended(self):
+        return 0
+
+
+def test_what_an_earlier_load_took_is_used(here, headed, capsys):
+    from weighbridge.library.recognise_path import recognise_path
+    from weighbridge_engines.api import Load
+
+    path = headed("qwen3-8b")
+    load = Load.from_json({**told(capsys, path)["load"], "model": path, "extra": {}})
+    now = situation(recognise_path(Path(path)), load, "llama_server", "1", ("A Processor",))
+    taken = {Term.WEIGHTS: 4 * GIB, Term.KV: GIB}
+    database = Database(default_paths().database)
+    Observations(database).keep(Observation(now, {"Host": taken}, 6 * GIB, {Term.WEIGHTS: 5 * GIB}))
+    database.close()
+    answer = told(capsys, path)
+    assert (answer["estimate"]["basis"], answer["estimate"]["total_bytes"]) == ("measured", 6 * GIB)
+    assert answer["last_off"] == pytest.approx(0.2)
+    assert "Last time it took 20.0 % more than was estimated." in said(capsys, path)
+
+
+def test_an_architecture_nobody_knows_is_a_range(here, tmp_path, capsys):
+    keys = {key.replace("llama.", "brandnew9."): value for key, value in LLAMA.items()}
+    path = tmp_path / "new.gguf"
+    path.write_bytes(gguf({**keys, "general.architecture": "brandnew9"}))
+    out = said(capsys, str(path))
+    assert " to " in out
+    assert "not known here" in out
