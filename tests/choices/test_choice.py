@@ -113,6 +113,17 @@ def test_a_format_that_an_engine_of_others_runs_names_it():
     assert (runner.title, runner.installed, runner.missing.code) == ("vLLM", False, "engine.not_ours")
 
 
+@pytest.mark.parametrize("kind", [Kind.IMAGE, Kind.AUDIO, Kind.ADAPTER, Kind.PROJECTION])
+def test_what_is_no_model_of_text_is_run_by_nobody_whatever_its_format(kind):
+    choice = weigh(model(info=ModelInfo("gguf", kind)), made(), LOAD, around())
+    assert (choice.runner, choice.fit) == (None, None)
+
+
+@pytest.mark.parametrize("kind", [Kind.CHAT, Kind.EMBEDDING, Kind.UNKNOWN])
+def test_a_model_of_text_and_a_new_architecture_are_weighed(kind):
+    assert weigh(model(info=ModelInfo("gguf", kind)), made(), LOAD, around()).fit.verdict is Verdict.FITS
+
+
 def test_a_format_that_nobody_runs_has_no_runner_and_no_verdict():
     choice = weigh(model("pickle"), made(), LOAD, around())
     assert (choice.runner, choice.fit) == (None, None)

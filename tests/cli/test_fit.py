@@ -262,3 +262,93 @@ def test_an_architecture_nobody_knows_is_a_range(here, tmp_path, capsys):
     out = said(capsys, str(path))
     assert " to " in out
     assert "not known here" in out
+
+
+@pytest.mark.parametrize("architecture", ["sd3", "flux", "wav2vec"])
+def test_what_is_not_for_chat_is_said_before_it_is_loaded(here, tmp_path, capsys, architecture):
+    keys = {key.replace("llama.", f"{architecture}."): value for key, value in LLAMA.items()}
+    path = tmp_path / "picture.gguf"
+    path.write_bytes(gguf({**keys, "general.architecture": architecture}))
+    out = said(capsys, str(path))
+    assert "Not a model for chat" in out
+    assert out.endswith("Run by: nobody\n")
+    assert told(capsys, str(path))["verdict"] == "unknown"
+
+
+@pytest.mark.parametrize("name", ["m-00001-of-00003.gguf", "m-00003-of-00003.gguf"])
+def test_a_set_is_weighed_whole_by_whichever_part_is_named(here, tmp_path, capsys, name):
+    for number, length in ((1, 3 << 20), (2, 1 << 20), (3, 1 << 20)):
+        own = LLAMA if number == 1 else {}
+        path = tmp_path / f"m-0000{number}-of-00003.gguf"
+        path.write_bytes(gguf({**own, "split.no": number - 1, "split.count": 3}).ljust(length, b"\0"))
+    answer = told(capsys, str(tmp_path / name))
+    assert (answer["model"]["size_bytes"], len(answer["model"]["parts"])) == (5 << 20, 3)
+    assert answer["estimate"]["devices"]["host"]["weights"] == pytest.approx(5 << 20, abs=2)
+
+
+def test_all_experts_need_memory_and_only_those_in_use_count_as_active(here, headed, capsys):
+    answer = told(capsys, headed("qwen3-30b-a3b"))
+    assert answer["estimate"]["devices"]["host"]["weights"] > 0.99 * answer["model"]["size_bytes"]
+    assert answer["model"]["active_parameters"] < 0.12 * answer["model"]["parameters"]
+
+
+NO_HEADS_FIRST = {
+    "general.architecture": "lfm2",
+    "lfm2.block_count": 16,
+    "lfm2.embedding_length": 2048,
+    "lfm2.attention.head_count": 32,
+    "lfm2.attention.head_count_kv": [0, 0, 8, 0, 0, 8, 0, 0, 8, 0, 8, 0, 8, 0, 8, 0],
+    "lfm2.shortconv.l_cache": 3,
+}
+ALL_HEADS = {
+    "general.architecture": "llama",
+    "llama.block_count": 40,
+    "llama.embedding_length": 5120,
+    "llama.context_length": 262_144,
+    "llama.attention.head_count": 40,
+    "llama.attention.head_count_kv": 40,
+}
+ALTERNATING = {
+    "general.architecture": "gpt-oss",
+    "gpt-oss.block_count": 24,
+    "gpt-oss.embedding_length": 2880,
+    "gpt-oss.attention.head_count": 64,
+    "gpt-oss.attention.head_count_kv": 8,
+    "gpt-oss.attention.key_length": 64,
+    "gpt-oss.attention.value_length": 64,
+    "gpt-oss.attention.sliding_window": 128,
+}
+
+
+@pytest.mark.parametrize(
+    ("keys", "context", "kv_gib"),
+    [
+        (NO_HEADS_FIRST, 32_768, 0.375),
+        (NO_HEADS_FIRST, 4096, 0.046875),
+        (ALL_HEADS, 16_384, 12.5),
+        (ALL_HEADS, 2048, 1.5625),
+        (ALTERNATING, 131_072, pytest.approx(3.0, rel=0.01)),
+    ],
+    ids=["no heads first, long", "no heads first, short", "all heads, long", "all heads, short", "alternating"],
+)
+def test_the_cache_is_that_of_the_layers_that_keep_one_at_the_context_that_is_told(
+    here, tmp_path, capsys, keys, context, kv_gib
+):
+    path = tmp_path / "m.gguf"
+    path.write_bytes(gguf(keys))
+    answer = told(capsys, str(path), "--context", str(context))
+    assert answer["estimate"]["devices"]["host"]["kv"] / GIB == kv_gib
+    assert answer["plan"]["context"] == context
+
+
+@pytest.mark.parametrize("value", [0, -1.0, True, "lots", 1e30, 2**32 - 1])
+@pytest.mark.parametrize(
+    "name",
+    ["block_count", "embedding_length", "attention.head_count", "attention.head_count_kv", "attention.key_length",
+     "context_length", "feed_forward_length", "attention.sliding_window", "nextn_predict_layers"],
+)  # fmt: skip
+def test_a_header_of_nonsense_breaks_nothing(here, tmp_path, capsys, name, value):
+    path = tmp_path / "m.gguf"
+    path.write_bytes(gguf({**LLAMA, f"llama.{name}": value}))
+    answer = told(capsys, str(path))
+    assert answer["verdict"] in ("fits", "tight", "no", "unknown")

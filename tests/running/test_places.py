@@ -100,6 +100,12 @@ def test_how_a_card_is_reached_is_in_the_name_that_the_engine_gives_it(vendor, s
     assert places_for(machine(card), "llama")[1].api == api
 
 
+def test_each_engine_reaches_a_card_in_its_own_way():
+    card = replace(CARD, seen_by=(Sight("llama", "Vulkan0"), Sight("another", "CUDA0")))
+    assert places_for(machine(card), "llama")[1].api == "vulkan"
+    assert places_for(machine(card), "another")[1].api == "cuda"
+
+
 def running(memory, **changes):
     one = Running("m", "M", "llama", State.READY, Load("m"), memory_bytes=memory)
     return replace(one, **changes)

@@ -10,6 +10,7 @@ from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Place
 from weighbridge.estimates.fit import GOOD, Fit, Verdict, fit
 from weighbridge.estimates.plan import Plan
+from weighbridge.formats.architectures import Kind
 from weighbridge.hardware.machine import Device, Machine, MemoryKind
 from weighbridge.library.model import Model
 from weighbridge.running.devices import Told, missing_build
@@ -20,6 +21,9 @@ from weighbridge_engines.api import Cause, Engine, Load
 
 _ONLY_ON = {"exllamav2": ("nvidia",), "exllamav3": ("nvidia",), "mlx": ("apple", "nvidia")}
 """Whose cards an engine of another kind than llama.cpp needs."""
+
+NOT_RUN = (Kind.ADAPTER, Kind.AUDIO, Kind.IMAGE, Kind.IMATRIX, Kind.PROJECTION, Kind.VOCABULARY)
+"""Kinds that no engine of text runs by themselves, whatever their format."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,9 @@ class Elsewhere:
 class Choice:
     """One weighed model. `fit` is None where the file is damaged or says nothing; `runner` where nobody runs it.
 
-    They are two fields: a model may fit that nothing here can run. `load` is what was weighed, `places` where.
-    `last_off` is by how much the last load like it took more than was estimated, as a share; None where there was none.
+    They are two fields: a model may fit that nothing here can run. Of the kinds in NOT_RUN there is neither. `load` is
+    what was weighed, `places` where. `last_off` is by how much the last load like it took more than was estimated, as a
+    share; None where there was none.
     """
 
     model: Model
@@ -77,7 +82,7 @@ def weigh(
 
     `engine_id`: by this engine, not by the one that would be taken. Raises Refused where it does not run the format.
     """
-    runner = runner_for(model.format, around.engines.values(), engine_id)
+    runner = None if model.kind in NOT_RUN else runner_for(model.format, around.engines.values(), engine_id)
     if blueprint is None or runner is None or model.problem is not None:
         return Choice(model, blueprint, runner, None, load)
     plan = plan_of(load, runner.engine_id)

@@ -8,7 +8,7 @@ from weighbridge.base.explain import explain_code
 from weighbridge.base.units import number, size, tokens
 from weighbridge.base.words import text
 from weighbridge.choices.cache_words import token_in_words
-from weighbridge.choices.choice import Choice
+from weighbridge.choices.choice import NOT_RUN, Choice
 from weighbridge.choices.words import (
     basis_in_words,
     elsewhere_in_words,
@@ -36,7 +36,9 @@ from weighbridge_engines.api import Cause
 def in_words(choice: Choice, beside: Table | None, problem: Cause | None) -> str:
     """All of it, the verdict first after the model's own line."""
     lines = [choice.model.id, facts_in_words(choice.model), ""]
-    if choice.fit is None:
+    if choice.model.kind in NOT_RUN:
+        lines.append(text("Not a model for chat: no engine here runs a file of this kind by itself."))
+    elif choice.fit is None:
         lines.append(verdict_in_words(None))
     else:
         lines += _weighed(choice, choice.fit)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from weighbridge.estimates.estimate import HOST, Place, PlaceKind
-from weighbridge.hardware.machine import Device, Machine, Memory, MemoryKind
+from weighbridge.hardware.machine import Device, Machine, Memory, MemoryKind, Sight
 from weighbridge.running.state import Running, State
 
 _APIS = {"nvidia": "cuda", "amd": "rocm", "apple": "metal"}
@@ -20,7 +20,8 @@ def places_for(machine: Machine, engine_id: str, given_back_bytes: int = 0) -> t
     Cards with memory of their own hide a graphics part that borrows the system's, as llama.cpp lets them. Where memory
     is one for both, it is one place. `given_back_bytes` is what models that may be ended hold in system memory.
     """
-    return _places(machine, [device for device in machine.devices if _sees(device, engine_id)], given_back_bytes)
+    seen = [replace(device, seen_by=_sights(device, engine_id)) for device in machine.devices]
+    return _places(machine, [device for device in seen if device.seen_by], given_back_bytes)
 
 
 def places_with(machine: Machine, devices: Iterable[Device], given_back_bytes: int = 0) -> tuple[Place, ...]:
@@ -68,5 +69,6 @@ def _api(device: Device) -> str:
     return next((api for api in _TOLD_APIS if api in told), _APIS.get(device.vendor, "vulkan"))
 
 
-def _sees(device: Device, engine_id: str) -> bool:
-    return any(sight.engine == engine_id for sight in device.seen_by)
+def _sights(device: Device, engine_id: str) -> tuple[Sight, ...]:
+    """The ways in which one engine sees a device: another may reach it otherwise."""
+    return tuple(sight for sight in device.seen_by if sight.engine == engine_id)
