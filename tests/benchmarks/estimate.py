@@ -22,6 +22,7 @@ from weighbridge.estimates.blueprint import Blueprint, blueprint
 from weighbridge.estimates.estimate import HOST, Place, PlaceKind
 from weighbridge.estimates.fit import fit
 from weighbridge.estimates.memory import estimate
+from weighbridge.estimates.placement import reordered_types
 from weighbridge.estimates.plan import Plan
 from weighbridge.formats.gguf import read_header
 from weighbridge.formats.model import model_info
@@ -32,7 +33,7 @@ LIMIT_US = 200.0
 REPEATS = 200
 FIT_REPEATS = 10
 DATA = Path(__file__).parents[1] / "data" / "fit_cases"
-SYSTEM = Place(HOST, "", PlaceKind.HOST, 256 * GIB, 256 * GIB)
+SYSTEM = Place(HOST, "", PlaceKind.HOST, 256 * GIB, 256 * GIB, reordered=reordered_types(("AVX2",)))
 
 
 def digest(case: Case) -> Blueprint:

@@ -100,6 +100,18 @@ def test_how_a_card_is_reached_is_in_the_name_that_the_engine_gives_it(vendor, s
     assert places_for(machine(card), "llama")[1].api == api
 
 
+def test_what_is_reordered_depends_on_the_processor_and_on_the_cards_of_the_build():
+    def reordered(here):
+        return sorted(places_for(here, "llama")[0].reordered)
+
+    modern = replace(machine(), cpu=Cpu(None, None, None, None, ("AVX", "AVX2")))
+    assert reordered(modern) == ["IQ4_NL", "MXFP4", "Q4_0", "Q4_K"]
+    assert reordered(machine()) == []
+    assert reordered(replace(modern, devices=(CARD,))) == []
+    assert reordered(replace(modern, devices=(replace(CARD, seen_by=()),))) == reordered(modern)
+    assert reordered(replace(modern, devices=(CHIP,))) == reordered(modern)
+
+
 def test_each_engine_reaches_a_card_in_its_own_way():
     card = replace(CARD, seen_by=(Sight("llama", "Vulkan0"), Sight("another", "CUDA0")))
     assert places_for(machine(card), "llama")[1].api == "vulkan"

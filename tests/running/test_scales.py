@@ -5,6 +5,7 @@ from dataclasses import replace
 from tests.estimates.made_blueprints import GIB, made
 from tests.running.test_places import running
 
+from weighbridge.estimates.estimate import HOST, Place, PlaceKind
 from weighbridge.estimates.shape import Certainty, Shape
 from weighbridge.hardware.machine import Memory, MemoryKind
 from weighbridge.running import scales
@@ -12,6 +13,7 @@ from weighbridge.running.scales import available_bytes, machine_scales, need_byt
 from weighbridge_engines.api import Load
 
 LOAD = Load("m", context=4096)
+HOST_PLACE = Place(HOST, "", PlaceKind.HOST)
 
 
 def memory_of(monkeypatch, total, free):
@@ -30,15 +32,15 @@ def test_free_memory_less_the_margin(monkeypatch):
 
 
 def test_the_need_is_that_of_the_one_estimator_in_system_memory():
-    assert need_bytes(made(), LOAD) > 12 * GIB + 4096 * 10 * 4096
-    longer = need_bytes(made(), replace(LOAD, context=8192))
-    assert longer - need_bytes(made(), LOAD) == 4096 * 10 * 4096 + 4096 * 512 * 2
-    assert need_bytes(made(), replace(LOAD, gpu_layers=5)) == need_bytes(made(), LOAD)
+    assert need_bytes(made(), LOAD, HOST_PLACE) > 12 * GIB + 4096 * 10 * 4096
+    longer = need_bytes(made(), replace(LOAD, context=8192), HOST_PLACE)
+    assert longer - need_bytes(made(), LOAD, HOST_PLACE) == 4096 * 10 * 4096 + 4096 * 512 * 2
+    assert need_bytes(made(), replace(LOAD, gpu_layers=5), HOST_PLACE) == need_bytes(made(), LOAD, HOST_PLACE)
 
 
 def test_what_is_not_known_is_none():
-    assert need_bytes(None, LOAD) is None
-    assert need_bytes(replace(made(), shape=Shape((), Certainty.UNKNOWN)), LOAD) is None
+    assert need_bytes(None, LOAD, HOST_PLACE) is None
+    assert need_bytes(replace(made(), shape=Shape((), Certainty.UNKNOWN)), LOAD, HOST_PLACE) is None
     assert no_scales().available_bytes() is None
     assert no_scales().need_bytes(running(1), LOAD) is None
 
@@ -46,9 +48,18 @@ def test_what_is_not_known_is_none():
 def test_both_are_asked_anew_at_each_decision(monkeypatch):
     digests = {"m": made()}
     both = machine_scales(digests.get)
-    assert both.need_bytes("m", LOAD) == need_bytes(made(), LOAD)
+    assert both.need_bytes("m", LOAD) == need_bytes(made(), LOAD, HOST_PLACE)
     assert both.need_bytes("other", LOAD) is None
     memory_of(monkeypatch, 16 * GIB, 10 * GIB)
     assert both.available_bytes() == 9 * GIB
     memory_of(monkeypatch, 16 * GIB, 5 * GIB)
     assert both.available_bytes() == 4 * GIB
+
+
+def test_an_embedding_that_is_reordered_as_the_output_is_held_twice():
+    tied = replace(made().weights, tied=True, embedding_bytes=GIB, embedding_type="Q4_K")
+    once = need_bytes(replace(made(), weights=tied), LOAD, HOST_PLACE)
+    twice = need_bytes(
+        replace(made(), weights=tied), LOAD, replace(HOST_PLACE, reordered=frozenset({"Q4_K", "IQ4_NL"}))
+    )
+    assert twice - once == GIB

@@ -118,7 +118,7 @@ def _remedy(fit: Fit, remedy: Remedy | None) -> Mapping[str, Any] | None:
 
 
 def _place(place: Place) -> dict[str, Any]:
-    return asdict(place)
+    return {**asdict(place), "reordered": sorted(place.reordered)}
 
 
 def _cause(cause: Cause | None) -> Mapping[str, Any] | None:

@@ -47,7 +47,9 @@ class Place:
     """A memory in which parts of a model can lie. `free_bytes` is what a model may take now, None where unknown.
 
     `api` is how a card is reached ("cuda", "metal", "rocm", "vulkan", ...): each costs a different overhead.
-    `given_back_bytes`, a part of `free_bytes`, is what models that would be ended for this one give back.
+    `given_back_bytes`, a part of `free_bytes`, is what models that would be ended for this one give back. `reordered`
+    are the types of matrices that the engine copies into another order for this processor: see
+    `placement.reordered_types`.
     """
 
     id: str
@@ -57,6 +59,7 @@ class Place:
     free_bytes: int | None = None
     api: str = ""
     given_back_bytes: int = 0
+    reordered: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def llama_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> t
     """What lies in each of `places`, the first of which is the system's memory; unused cards are left out."""
     held = [places[0], *(place for place in places[1:] if place.kind is PlaceKind.DEDICATED)]
     cards = shares_of(plan, [place.free_bytes for place in held[1:]]) if len(held) > 1 else ()
-    taken = seats(blueprint.weights, plan, cards)
+    taken = seats(blueprint.weights, plan, cards, places[0].reordered)
     kept = _Kept(blueprint.shape, plan, PIPELINE_COPIES if len(held) > _TWO_CARDS and not taken[0].layers else 1)
     return tuple(
         Share(place.id, _terms(blueprint, plan, kept, seat, place))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from weighbridge.estimates.estimate import HOST, Place, PlaceKind
+from weighbridge.estimates.placement import reordered_types
 from weighbridge.hardware.machine import Device, Machine, Memory, MemoryKind, Sight
 from weighbridge.running.state import Running, State
 
@@ -37,7 +38,8 @@ def given_back(running: Iterable[Running]) -> int:
 
 def _places(machine: Machine, devices: Sequence[Device], given_back_bytes: int) -> tuple[Place, ...]:
     cards = [device for device in devices if device.memory.kind is MemoryKind.DEDICATED]
-    host = _host(machine.memory, given_back_bytes)
+    reordered = reordered_types(machine.cpu.extensions, map(_api, devices))
+    host = replace(_host(machine.memory, given_back_bytes), reordered=reordered)
     if cards:
         return (host, *(_card(device) for device in cards))
     shared = next(iter(devices), None)

@@ -9,6 +9,8 @@ from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import HOST, Place, PlaceKind
 from weighbridge.estimates.fit import margin_bytes
 from weighbridge.estimates.memory import estimate
+from weighbridge.estimates.placement import reordered_types
+from weighbridge.hardware.cpu import detect_cpu
 from weighbridge.hardware.memory import detect_memory
 from weighbridge.library.model import Model
 from weighbridge.running.choose import PREFERRED
@@ -28,7 +30,8 @@ class Scales:
 
 def machine_scales(blueprint_of: BlueprintOf) -> Scales:
     """This machine's memory, and the one estimator over the digests that `blueprint_of` gives."""
-    return Scales(available_bytes, lambda model, load: need_bytes(blueprint_of(model), load))
+    host = Place(HOST, "", PlaceKind.HOST, reordered=reordered_types(detect_cpu().extensions))
+    return Scales(available_bytes, lambda model, load: need_bytes(blueprint_of(model), load, host))
 
 
 def no_scales() -> Scales:
@@ -45,9 +48,9 @@ def available_bytes() -> int | None:
     return max(0, memory.available_bytes - margin_bytes(host))
 
 
-def need_bytes(blueprint: Blueprint | None, load: Load) -> int | None:
-    """What `load` takes of the system's memory with the default engine; None where that is not known."""
+def need_bytes(blueprint: Blueprint | None, load: Load, host: Place) -> int | None:
+    """What `load` takes of the system's memory, `host`, with the default engine; None where that is not known."""
     if blueprint is None:
         return None
     plan = plan_of(load, PREFERRED[0])
-    return estimate(blueprint, plan, [Place(HOST, "", PlaceKind.HOST)]).total_bytes
+    return estimate(blueprint, plan, [host]).total_bytes
