@@ -352,3 +352,19 @@ def test_a_header_of_nonsense_breaks_nothing(here, tmp_path, capsys, name, value
     path.write_bytes(gguf({**LLAMA, f"llama.{name}": value}))
     answer = told(capsys, str(path))
     assert answer["verdict"] in ("fits", "tight", "no", "unknown")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"attention.key_length": 10**9},
+        {"attention.head_count_kv": 10**6},
+        {"expert_count": 2**31},
+    ],
+    ids=["keys", "heads", "experts"],
+)
+def test_a_cache_beyond_all_models_is_unknown_and_not_too_large(here, tmp_path, capsys, keys):
+    path = tmp_path / "m.gguf"
+    path.write_bytes(gguf({**LLAMA, **{f"llama.{name}": value for name, value in keys.items()}}))
+    assert told(capsys, str(path))["verdict"] == "unknown"
+    assert "what it says cannot be true" in said(capsys, str(path))

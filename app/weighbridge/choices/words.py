@@ -130,7 +130,9 @@ _NOTES: Mapping[str, str] = {
     "estimate.upper_bound": mark(
         "This architecture is not known here: at most so much, if every layer keeps all tokens."
     ),
-    "estimate.unknown": mark("The header does not say enough to tell what it keeps for its context."),
+    "estimate.unknown": mark(
+        "The header does not say enough to tell what it keeps for its context, or what it says cannot be true."
+    ),
     "estimate.weights_by_size": mark("Only the start of the header is read yet, so where its weights lie is by size."),
 }
 

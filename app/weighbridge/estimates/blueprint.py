@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weighbridge.estimates.activations import Activations, activations
-from weighbridge.estimates.shape import Shape
+from weighbridge.estimates.shape import Certainty, Shape
 from weighbridge.estimates.shape_gguf import shape_of_gguf
 from weighbridge.estimates.weights import Weights, weights_of
 from weighbridge.formats.model import ModelInfo
+
+WIDEST_KEYS, MOST_EXPERTS = 1 << 18, 1 << 16
+"""A header that claims more for a layer is false: the largest models have 32,768 elements and some hundred experts."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,14 @@ def blueprint(info: ModelInfo, size_bytes: int) -> Blueprint:
     return Blueprint(
         format=info.format,
         architecture=info.architecture,
-        shape=shape_of_gguf(info),
+        shape=_believed(shape_of_gguf(info), info),
         weights=weights_of(info, size_bytes),
         activations=activations(info),
         context_length=info.context_length,
     )
+
+
+def _believed(shape: Shape, info: ModelInfo) -> Shape:
+    """`shape`, unless the header claims what no model has: its cache is then unknown, and not too large."""
+    widest = max((layer.key_width + layer.value_width for layer in shape.kinds), default=0)
+    return Shape((), Certainty.UNKNOWN) if widest > WIDEST_KEYS or (info.experts or 0) > MOST_EXPERTS else shape
