@@ -64,7 +64,7 @@ def test_some_layers_need_no_more_than_all_of_them():
 
 
 def test_a_place_that_is_handed_the_embedded_text_needs_less():
-    widths, shape = digest("mamba-2.8b")
+    widths, _shape = digest("mamba-2.8b")
     plan = setting("ctx4096/ub512/f16/seq1").plan
     whole = recurrent_bytes(widths.graph, plan, 0, range(64))
     later = recurrent_bytes(widths.graph, plan, 0, range(32, 64), has_input=False)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weighbridge.estimates.activations import Activations, activations
+from weighbridge.estimates.config_widths import Widths, widths_of
 from weighbridge.estimates.shape import Certainty, Shape
+from weighbridge.estimates.shape_config import shape_of_config
 from weighbridge.estimates.shape_gguf import shape_of_gguf
 from weighbridge.estimates.weights import Weights, weights_of
+from weighbridge.estimates.weights_config import weights_of_safetensors
 from weighbridge.formats.model import ModelInfo
 
 WIDEST_KEYS, MOST_EXPERTS = 1 << 18, 1 << 16
@@ -18,7 +21,8 @@ WIDEST_KEYS, MOST_EXPERTS = 1 << 18, 1 << 16
 class Blueprint:
     """One model's digest.
 
-    `activations` is None where the header does not tell how wide the model is, or the format is not llama.cpp's.
+    `activations` is None where the header does not tell how wide the model is, or the format is not llama.cpp's; then
+    `widths` stands for it.
     """
 
     format: str
@@ -27,6 +31,7 @@ class Blueprint:
     weights: Weights
     activations: Activations | None = None
     context_length: int | None = None
+    widths: Widths | None = None
 
     @property
     def can_be_split(self) -> bool:
@@ -36,6 +41,15 @@ class Blueprint:
 
 def blueprint(info: ModelInfo, size_bytes: int) -> Blueprint:
     """The digest of the model that `info` tells of, whose files have `size_bytes`. A few ms for a full header."""
+    if info.format != "gguf":
+        return Blueprint(
+            format=info.format,
+            architecture=info.architecture,
+            shape=_believed(shape_of_config(info), info),
+            weights=weights_of_safetensors(info, size_bytes),
+            context_length=info.context_length,
+            widths=widths_of(info),
+        )
     return Blueprint(
         format=info.format,
         architecture=info.architecture,

@@ -138,7 +138,7 @@ class _Reader:
         heads = (self.info.heads or ())[number : number + 1] or (0,)
         if "attn_kv_a_mqa" in shapes:
             return self._latent(heads[0], shapes)
-        query = shapes.get("attn_output", (0,))[0]
+        query = _in(shapes, "attn_output")
         if not query:
             return None
         turned = self.info.architecture not in _UNTURNED and self._rotates
@@ -153,17 +153,17 @@ class _Reader:
         return self.info.metadata.get(f"{self.info.architecture}.rope.scaling.finetuned") is not False
 
     def _latent(self, heads: int, shapes: Shapes) -> LatentAttention:
-        rank = shapes.get("attn_kv_a_norm", (0,))[0]
+        rank = _in(shapes, "attn_kv_a_norm")
         rope = _out(shapes, "attn_kv_a_mqa") - rank
-        nope = shapes.get("attn_k_b", (self.info.key_length or 0,))[0]
+        nope = _in(shapes, "attn_k_b") or self.info.key_length or 0
         return LatentAttention(
-            self.width, heads, rank, nope, rope, _out(shapes, "attn_v_b"), shapes.get("attn_q_a_norm", (0,))[0]
+            self.width, heads, rank, nope, rope, _out(shapes, "attn_v_b"), _in(shapes, "attn_q_a_norm")
         )
 
     def _forward(self, number: int, shapes: Shapes) -> Dense | Experts | None:
-        if "ffn_down_exps" in shapes:
+        if len(shapes.get("ffn_down_exps", ())) == 3:
             return self._experts(number, shapes)
-        inner = shapes.get("ffn_down", (0,))[0]
+        inner = _in(shapes, "ffn_down")
         if not inner:
             return None
         return Dense(self.width, inner, _gate(shapes, "ffn_gate", _out(shapes, "ffn_up") > inner))
@@ -177,7 +177,7 @@ class _Reader:
             used[-1],
             inner,
             _gate(shapes, "ffn_gate_exps", "ffn_gate_up_exps" in shapes),
-            shapes.get("ffn_down_shexp", (0,))[0],
+            _in(shapes, "ffn_down_shexp"),
             narrow if narrow != self.width else 0,
             "exp_probs_b.bias" in shapes,
             "ffn_gate_inp_shexp" in shapes,
@@ -201,6 +201,12 @@ class _Reader:
             self.width, _out(shapes, "time_mix_w1"), _out(shapes, "time_mix_a1"), _out(shapes, "time_mix_v1"),
             _out(shapes, "time_mix_g1"), kept.state, number == 0, "time_mix_ln" in shapes,
         )  # fmt: skip
+
+
+def _in(shapes: Shapes, name: str) -> int:
+    """The width of what a matrix reads, or of a vector; 0 where there is none."""
+    shape = shapes.get(name, ())
+    return shape[0] if shape else 0
 
 
 def _out(shapes: Shapes, name: str) -> int:

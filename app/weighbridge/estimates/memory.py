@@ -14,6 +14,9 @@ from weighbridge.estimates.estimate import Estimate, Place, Share, Term
 from weighbridge.estimates.llama import llama_shares
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty
+from weighbridge.estimates.shares_exl import exl_shares
+from weighbridge.estimates.shares_mlx import mlx_shares
+from weighbridge.estimates.shares_runtime import runtime_shares
 
 UNCOUNTED = 0.25
 """How much larger a cache of an architecture that keeps more than is counted may be."""
@@ -21,8 +24,18 @@ UNCOUNTED = 0.25
 
 def estimate(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Estimate:
     """The memory of `plan` in `places`, the first of which is the system's. Never raises for what a file says."""
-    shares = llama_shares(blueprint, plan, places)
-    return _ranged(Estimate(plan, shares), blueprint)
+    return _ranged(Estimate(plan, _shares(blueprint, plan, places)), blueprint)
+
+
+def _shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:
+    """By the way of the format's engine."""
+    if blueprint.format == "gguf":
+        return llama_shares(blueprint, plan, places)
+    if blueprint.format == "mlx":
+        return mlx_shares(blueprint, blueprint.widths, plan, places)
+    if blueprint.format in ("exl2", "exl3"):
+        return exl_shares(blueprint, blueprint.widths, plan, places)
+    return runtime_shares(blueprint, blueprint.widths, plan, places)
 
 
 def _ranged(exact: Estimate, blueprint: Blueprint) -> Estimate:

@@ -59,11 +59,9 @@ def _widths(shapes: Shapes, keys: Keys, query: int) -> tuple[int, int]:
         return (latent, 0) if "attn_k_b" in shapes else _unpressed(shapes, keys)
     if key := _out(shapes, "attn_k"):
         return key, _out(shapes, "attn_v") or key
-    if joined := _out(shapes, "attn_qkv"):
-        return (joined - query + 1) // 2 if query < joined else joined // 3, (
-            max(0, joined - query)
-        ) // 2 or joined // 3
-    return 0, 0
+    joined = _out(shapes, "attn_qkv")
+    both = joined - query if query < joined else 2 * joined // 3
+    return (both + 1) // 2, both // 2
 
 
 def _unpressed(shapes: Shapes, keys: Keys) -> tuple[int, int]:

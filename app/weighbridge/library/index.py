@@ -20,7 +20,7 @@ from weighbridge.library.scan import Listing, key_of, list_models
 
 MAX_NAME = 4_096
 
-Listener = Callable[[Model], None]
+Listener = Callable[[Model], object]
 
 
 class Library:

@@ -67,6 +67,7 @@ def build_core(
     store.recover()
     library = Library(folders(paths, settings), paths.headers)
     blueprints = Blueprints()
+    library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
     known = engines()
     end_leftovers(mark)
     environment = marked(os.environ, mark)

@@ -29,7 +29,8 @@ from weighbridge.running.state import Running
 from weighbridge.ui.background import Background
 from weighbridge_engines.api import Engine, Load
 
-SLICE_S = 0.008
+SLICE_S, TELL_S = 0.02, 0.25
+"""How long models are weighed between two events, and how long what was done waits until it is shown."""
 _PATIENCE_MS = 300
 """A close look waits so long for the controls to come to rest."""
 _FREE_STEP_BYTES = 100 << 20
@@ -87,6 +88,8 @@ class Weighing(QObject):
         self._what_if = WhatIf()
         self._known: dict[str, tuple[_Stamp, Model, Choice]] = {}
         self._waiting: list[Model] = []
+        self._untold: list[str] = []
+        self._tell_at_s = 0.0
         self._stamp: _Stamp = ()
         self._task: Task | None = None
         self._close: Model | None = None
@@ -112,6 +115,11 @@ class Weighing(QObject):
             return False
         engines = self._sources.engines
         return any(place.kind is PlaceKind.DEDICATED for each in engines for place in places_for(machine, each))
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is something left to weigh."""
+        return self._timer.isActive()
 
     def use(self, what_if: WhatIf) -> None:
         """Weigh everything so from now on; call `refresh` after it."""
@@ -177,16 +185,19 @@ class Weighing(QObject):
             self._task.cancel()
 
     def _slice(self) -> None:
+        """Some more models; what was done is told in larger pieces, for each makes the table paint."""
         around, until_s = self._around(), time.monotonic() + SLICE_S
-        done: list[str] = []
         while around is not None and self._waiting and time.monotonic() < until_s:
-            model = self._waiting.pop(0)
+            model = self._waiting.pop()
             if self._is_stale(model) and self._weigh(model, around):
-                done.append(model.id)
-        if around is None or not self._waiting:
+                self._untold.append(model.id)
+        over = around is None or not self._waiting
+        if over:
             self._timer.stop()
-        if done:
-            self.weighed.emit(tuple(done))
+        if self._untold and (over or time.monotonic() >= self._tell_at_s):
+            done, self._untold = tuple(self._untold), []
+            self._tell_at_s = time.monotonic() + TELL_S
+            self.weighed.emit(done)
 
     def _weigh(self, model: Model, around: Surroundings) -> bool:
         load, stamp = self.load_of(model), self._stamp

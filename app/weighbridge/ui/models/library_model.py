@@ -117,8 +117,8 @@ class LibraryModel(QAbstractTableModel):
         changed = [place for place, row in enumerate(self._rows) if row.model.id in rows]
         for place in changed:
             self._rows[place] = rows[self._rows[place].model.id]
-        if changed:
-            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], len(Column) - 1))
+        if changed:  # only the columns that may differ: a table that is sorted by another need not be sorted again
+            self.dataChanged.emit(self.index(changed[0], Column.MEMORY), self.index(changed[-1], Column.RUNNER))
 
     @property
     def needs_engines(self) -> bool:

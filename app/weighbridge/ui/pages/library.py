@@ -224,7 +224,7 @@ class LibraryPage(Page):
         services = self._services
         services.bus.scan_wanted.connect(self.rescan)
         services.bus.running_changed.connect(self._show_all)
-        services.bus.header_read.connect(self._later.start)
+        services.bus.header_read.connect(self._gather)
         services.memories.changed.connect(self._weigh)
         services.facts.changed.connect(self._weigh)
         services.weighing.weighed.connect(self._weighed)
@@ -271,6 +271,9 @@ class LibraryPage(Page):
             self._reading.cancel()
         library = self._services.library
         self._reading = self._services.background.stream(library.read_all, _ignore, _ignore, "headers")
+
+    def _gather(self) -> None:
+        self._later.start()
 
     def _scan_failed(self, error: BaseException) -> None:
         self._scan_over()

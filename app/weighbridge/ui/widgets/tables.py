@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, Qt
+from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
 from weighbridge.ui.theme import STEP
+
+_FIT_MS = 50
+"""How long changes of cells gather before the widths of columns follow."""
 
 
 class Table(QTableView):
@@ -39,8 +42,13 @@ class Table(QTableView):
         self.horizontalHeader().setMinimumSectionSize(self.fontMetrics().height() * 3)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.horizontalHeader().setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
+        self.horizontalHeader().setResizeContentsPrecision(0)  # the rows in sight alone are measured
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(_FIT_MS)
+        self._later.timeout.connect(self.fit)
         model.modelReset.connect(self.fit)
-        model.dataChanged.connect(self.fit)
+        model.dataChanged.connect(self._fit_later)
         model.layoutChanged.connect(self.fit)
         self._size_rows()
 
@@ -63,6 +71,9 @@ class Table(QTableView):
         super().resizeEvent(event)
         self.fit()
         self.scrollTo(self.currentIndex())
+
+    def _fit_later(self) -> None:
+        self._later.start()
 
     def fit(self) -> None:
         """Give the columns their widths, and leave out what has no room."""
