@@ -12,10 +12,6 @@ from weighbridge.estimates.shape import Layer
 STEP_TOKENS = 2048
 """Tokens of a prompt that mlx-lm computes at a time, unless a smaller batch is asked for."""
 
-SCRATCH_BYTES = 512 << 20
-"""What is held beside weights, caches and activations: by how much published peaks of Qwen3-4B (2048 tokens, 4, 8 and
-16 bits; 3.35, 5.25 and 9.02 GB) are more than their sum.
-"""
 _TYPE_BYTES, _STATE_BYTES = 2, 4
 
 
