@@ -10,6 +10,7 @@ from weighbridge.base.errors import BadFile, Refused
 from weighbridge.choices.blueprints import Blueprints
 from weighbridge.choices.choice import weigh
 from weighbridge.choices.runner import runner_for
+from weighbridge.estimates.config_widths import Widths
 from weighbridge.estimates.estimate import HOST
 from weighbridge.estimates.fit import Verdict
 from weighbridge.formats.architectures import Kind
@@ -154,7 +155,7 @@ def test_an_engine_can_be_named():
 
 
 def test_only_cards_that_the_engine_of_the_format_can_use_are_told():
-    exl = replace(made(), format="exl3")
+    exl = replace(made(), format="exl3", widths=Widths(1024))
     for card, told_of in ((unseen(INTEL), None), (unseen(RTX), "cuda0")):
         choice = weigh(model("exl3"), exl, LOAD, around(card))
         assert (choice.elsewhere and choice.elsewhere.device.id) == told_of

@@ -177,8 +177,8 @@ def test_in_the_tray_models_go_on_and_a_second_start_opens_the_window(qtbot, pro
     program.settings.change(closing="tray", tray_told=True)
     window.close()
     assert not window.isVisible()
-    [running] = program.services.supervisor.running()
-    assert running.state is State.READY
+    # What runs is told a moment after a lease is given.
+    qtbot.waitUntil(lambda: [one.state for one in program.services.supervisor.running()] == [State.READY])
     assert program.ways_out.tray is not None
     program.come_to_front()
     assert window.isVisible()
