@@ -2,7 +2,7 @@
 
 They run in host memory unless layers are asked to be on a card; there, all of them are.
 
-An estimate: read in their documentation, and not measured.
+An estimate: neither their source was read nor their memory measured.
 """
 
 from __future__ import annotations
