@@ -2,7 +2,8 @@
 
 Each page light and dark, at the smallest window and at 1440 x 900, with a scanned library of made files, the empty
 Library, and the chat while the echo engine answers. With a real model, also while it loads, loaded, while it answers,
-and with the port open. QT_SCALE_FACTOR=2 and LC_ALL=es_ES.UTF-8 do what they say.
+and with the port open. With `--machine NAME`, the Library alone, on a recorded machine whose cards llama.cpp uses, or
+with `--unused` does not, over models with real headers. QT_SCALE_FACTOR=2 and LC_ALL=es_ES.UTF-8 do what they say.
 """
 
 from __future__ import annotations
@@ -13,18 +14,25 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import httpx2
 
 if TYPE_CHECKING:
     from weighbridge.base.task import Task
+    from weighbridge.hardware.machine import Machine
+    from weighbridge.ui.pages.library import LibraryPage
     from weighbridge.ui.services import Services
 
 SIZES = ((1000, 640), (1440, 900))
 SCHEMES = ("light", "dark")
+TESTS = Path(__file__).parent
+SHOWN = ("qwen3-30b-a3b", "qwen3.5-27b", "llama-3.3-70b", "gemma-3-12b")
+"""Chosen one after the other: experts in RAM, layers in RAM, too large, windows."""
 _PATIENCE_S = 30.0
 TEXT = """## How deep a hull may sit
 
@@ -51,12 +59,18 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--model", type=Path, help="a real GGUF, loaded and chatted with")
     parser.add_argument("--fonts", type=float, default=1.0, help="how much larger the fonts are")
+    parser.add_argument("--machine", help="a recorded machine, of tests/hardware/machines, to show the Library on")
+    parser.add_argument("--unused", action="store_true", help="no engine here uses the cards of that machine")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory() as home:
         os.environ["WEIGHBRIDGE_HOME"] = home
-        _Camera(Path(home), arguments.out, arguments.fonts).shoot(arguments.model)
+        camera = _Camera(Path(home), arguments.out, arguments.fonts)
+        if arguments.machine:
+            camera.shoot_on(arguments.machine, used=not arguments.unused)
+        else:
+            camera.shoot(arguments.model)
 
 
 class _Camera:
@@ -99,7 +113,25 @@ class _Camera:
             self._with_model(model)
         program.close()
 
-    def _take(self, name: str) -> None:
+    def shoot_on(self, recorded: str, used: bool) -> None:
+        """The Library on a recorded machine: what fits, what fits in part, what does not."""
+        from weighbridge.hardware import again, detect
+
+        machine = _machine(recorded, used)
+        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", _unmoved):
+            program = self._program
+            _put_headers(self._home / "data" / "models")
+            program.open()
+            self._until(lambda: program.services is not None and program.services.memories.machine is not None)
+            page = program.window.pages["library"]
+            for name in SHOWN:
+                self._until(partial(_listed, page, name))
+                page.table.choose(name)
+                self._until(partial(_looked_at, program.services, page))
+                self._take("library", f"{recorded}{'' if used else '_unused'}_{name}")
+            program.close()
+
+    def _take(self, name: str, told: str = "") -> None:
         window = self._program.window
         for scheme in SCHEMES:
             self._program.theme.choose(scheme)
@@ -108,7 +140,7 @@ class _Camera:
                 if name in PAGES:
                     window.show_page(name)
                 self._wait(150)
-                window.grab().save(str(self._out / f"{name}_{scheme}_{width}.png"))
+                window.grab().save(str(self._out / f"{told or name}_{scheme}_{width}.png"))
 
     def _take_palette(self) -> None:
         from PySide6.QtCore import Qt
@@ -190,6 +222,48 @@ class _Camera:
             if time.monotonic() > until:
                 raise TimeoutError
             self._wait(20)
+
+
+def _machine(recorded: str, used: bool) -> Machine:
+    """A machine of tests/hardware/machines; `used`: llama.cpp can compute on its cards."""
+    from tests.hardware.test_machines import host_of
+
+    from weighbridge.hardware.detect import detect
+    from weighbridge.hardware.machine import Sight
+
+    told = json.loads((TESTS / "hardware" / "machines" / f"{recorded}.json").read_text("utf-8"))
+    found = detect(host_of(told))
+    names = (("nvidia", "CUDA"), ("amd", "ROCm"))
+    seen = {maker: f"{api}0" for maker, api in names} if used else {}
+    cards = (
+        replace(each, seen_by=(Sight("llama_server", seen[each.vendor]),)) if each.vendor in seen else each
+        for each in found.devices
+    )
+    return replace(found, devices=tuple(cards))
+
+
+def _unmoved(machine: Machine, with_cards: bool) -> Machine:
+    del with_cards
+    return machine
+
+
+def _put_headers(models: Path) -> None:
+    """Sparse files with the headers of tests/data/fit_cases, as large as the real ones."""
+    models.mkdir(parents=True, exist_ok=True)
+    cases = TESTS / "data" / "fit_cases"
+    for case in json.loads((cases / "cases.json").read_text("utf-8"))["cases"]:
+        file = models / f"{case['name']}.gguf"
+        file.write_bytes((cases / case["header"]).read_bytes())
+        os.truncate(file, case["file_bytes"])
+
+
+def _listed(page: LibraryPage, model_id: str) -> bool:
+    table = page.table.model()
+    return any(table.index(row, 0).data() == model_id for row in range(table.rowCount()))
+
+
+def _looked_at(services: Services, page: LibraryPage) -> bool:
+    return page.table.chosen is not None and services.weighing.closely(page.table.chosen.model) is not None
 
 
 def _post(url: str, body: dict[str, object], task: Task) -> int:

@@ -56,7 +56,7 @@ def models(count: int) -> list[Model]:
     made = []
     for number in range(count):
         case, info = infos[number % len(infos)]
-        title = f"{case['name']}-{number}"
+        title = f"{number:04d}-{case['name']}"  # sorted by name, all kinds are in sight
         path = Path(f"{title}.gguf")
         made.append(Model(title, title, path, (path,), "gguf", "Q4_K", case["file_bytes"], info))
     return made

@@ -15,6 +15,7 @@ from weighbridge.choices.choice import Surroundings, weigh
 from weighbridge.running.state import State
 from weighbridge.ui.models.library_model import Column, LibraryFilter, LibraryModel, LibraryRow
 from weighbridge.ui.pages.library import LibraryPage
+from weighbridge.ui.weighing import WhatIf
 from weighbridge_engines.api import Load
 
 THIN = "\u202f"
@@ -99,9 +100,42 @@ def test_a_smaller_cache_and_more_slots_are_weighed_and_loaded(page, full):
 
 
 def test_the_slider_moves_the_context_in_whole_steps(page, full):
-    page.controls.slider.setValue(page.controls.slider.value() + 4)
+    page.controls.slider.setValue(page.controls.slider.value() + 1)
     assert full.settings.value.context == 8192
     assert page.controls.context.value() == 8192
+
+
+def test_the_slider_goes_to_the_longest_context_that_a_listed_model_was_trained_for(page, full):
+    page.controls.slider.setValue(page.controls.slider.maximum())
+    assert full.settings.value.context == 131_072
+
+
+def test_reset_puts_back_all_controls_and_is_only_there_for_a_change(page, full):
+    assert not page.controls.reset.isEnabled()
+    page.controls.context.setValue(20_000)
+    page.controls.kv.setCurrentText("q4_0")
+    page.controls.reset.click()
+    assert full.settings.value.context == 4096
+    assert full.weighing.what_if == WhatIf()
+    assert not page.controls.reset.isEnabled()
+
+
+def test_a_page_made_anew_shows_the_controls_as_they_stood(page, full, qtbot):
+    page.controls.kv.setCurrentText("q4_0")
+    page.controls.slots.setValue(2)
+    other = LibraryPage(full)
+    qtbot.addWidget(other)
+    assert other.controls.what_if == WhatIf("q4_0", 2)
+    other.shut()
+
+
+def test_the_curve_tells_the_cache_at_the_context_that_is_weighed(page):
+    page.table.choose("Qwen3-8B-Q4_K_M")
+    page.controls.context.setValue(5120)
+    # 36 layers x 8 heads x 256 x 2 bytes: 144 KiB a token.
+    assert page.detail._curve.accessibleDescription() == (
+        f"720.0{THIN}MiB at 5,120 tokens, rising to 5.6{THIN}GiB at 40,960 tokens"
+    )
 
 
 def test_a_close_look_tells_the_longest_context(page, full, qtbot):

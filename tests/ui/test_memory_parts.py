@@ -2,7 +2,7 @@
 
 import pytest
 
-from weighbridge.ui.memory_parts import Memory, Part, in_words, spans
+from weighbridge.ui.memory_parts import Memory, Part, in_words, mark_at, spans
 
 GIB = 1 << 30
 
@@ -20,6 +20,18 @@ def test_parts_stand_in_their_order_and_the_rest_is_free():
 
 def test_more_than_there_is_leaves_nothing_free():
     assert Memory("RAM", GIB, (Part("weights", 2 * GIB),)).ordered[-1] == Part("free", 0)
+
+
+def test_the_mark_stands_at_the_limit_or_where_the_memory_ends():
+    assert mark_at(Memory("RAM", 10 * GIB, (Part("weights", 4 * GIB),), 9 * GIB)) == 0.9
+    assert mark_at(Memory("RAM", 10 * GIB, (Part("weights", 20 * GIB),), 9 * GIB)) == 0.5
+    assert mark_at(Memory("RAM", 10 * GIB, (Part("weights", 4 * GIB),))) is None
+    assert mark_at(Memory("RAM", GIB, (), 0)) is None
+
+
+def test_the_free_part_says_what_should_stay_free():
+    memory = Memory("RAM", 10 * GIB, (Part("weights", 4 * GIB),), 9 * GIB)
+    assert in_words(memory.ordered[-1], memory).endswith("1.0\u202fGiB should stay free")
 
 
 def test_a_part_in_words_says_what_whose_and_how_much():

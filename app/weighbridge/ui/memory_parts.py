@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory and what is in it. `limit_bytes` is marked: what a model may use, where that is less than the total."""
+    """A memory and what is in it. `limit_bytes` is marked: above it, less is left than should be."""
 
     name: str
     total_bytes: int
@@ -69,7 +69,19 @@ def in_words(part: Part, memory: Memory) -> str:
     said = [part.word]
     said += [part.owner] if part.owner else []
     said += [size(part.size_bytes), text("{share} % of {name}", share=share, name=memory.name)]
+    if part.kind == "free" and memory.limit_bytes is not None:
+        said.append(text("{amount} should stay free", amount=size(memory.total_bytes - memory.limit_bytes)))
     return " · ".join(said)
+
+
+def mark_at(memory: Memory) -> float | None:
+    """Where the limit is marked, as a share of the bar's width; where too much is in it, the end of the memory."""
+    if memory.limit_bytes is None or memory.total_bytes <= 0:
+        return None
+    if memory.used_bytes > memory.total_bytes:
+        return memory.total_bytes / memory.used_bytes
+    share = memory.limit_bytes / memory.total_bytes
+    return share if 0 < share < 1 else None
 
 
 def spans(parts: Sequence[Part], whole_bytes: int, width: float, least: float = 2.0) -> list[tuple[float, float]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.base.units import tokens
+from weighbridge.base.units import size, tokens
 from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.words import (
@@ -17,9 +17,10 @@ from weighbridge.choices.words import (
     place_in_words,
     plan_in_words,
     total_in_words,
+    where_in_words,
 )
 from weighbridge.estimates.estimate import Place, Share, Term
-from weighbridge.estimates.fit import Fit, Verdict
+from weighbridge.estimates.fit import Fit, Verdict, margin_bytes
 from weighbridge.ui.memory_parts import Memory, Part
 
 _KINDS: Mapping[Term, str] = {
@@ -60,12 +61,21 @@ def _memory(place: Place, share: Share) -> Memory | None:
         sums[_KINDS[term]] = sums.get(_KINDS[term], 0) + (amount or 0)
     parts = [Part(kind, amount) for kind, amount in sums.items() if amount]
     others = 0 if place.free_bytes is None else max(0, place.total_bytes - place.free_bytes)
-    return Memory(place_in_words(place), place.total_bytes, (Part("others", others), *parts))
+    limit = max(0, place.total_bytes - margin_bytes(place))
+    return Memory(place_in_words(place), place.total_bytes, (Part("others", others), *parts), limit)
 
 
 def badge_kind(fit: Fit | None) -> str:
     """The kind of badge for a verdict: each verdict has the name of its colour."""
     return str(Verdict.UNKNOWN if fit is None else fit.verdict)
+
+
+def where(fit: Fit | None) -> str:
+    """What goes on after the badge: "in RAM", or for a part of a model "304.5 MiB left on RTX 4080"."""
+    place = "" if fit is None else where_in_words(fit)
+    if fit is None or fit.verdict is not Verdict.PARTIAL or fit.left_bytes is None:
+        return place
+    return text("{amount} left {place}", amount=size(fit.left_bytes), place=place)
 
 
 def figure(choice: Choice) -> str:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedWidget, QWidget
 
 from weighbridge.base.errors import Cancelled
+from weighbridge.base.settings import Settings
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
 from weighbridge.library.model import Model
@@ -47,8 +48,8 @@ class LibraryPage(Page):
         self._scan_again = False
         self._table = LibraryTable(services.theme)
         self._search = self._make_search()
-        self._controls = WhatIfBar()
-        self._controls.show_context(services.settings.value.context)
+        self._controls = WhatIfBar(Settings().context)
+        self._controls.apply(services.weighing.what_if, services.settings.value.context)
         self._reading: Task | None = None
         self._rescan = button(text("Rescan"), self.rescan)
         self._errors = ErrorPanel(services.theme)
@@ -310,6 +311,7 @@ class LibraryPage(Page):
         rows = [self._row(model, running) for model in services.library.models]
         self._table.show_rows(rows, services.settings.value.context)
         self._controls.show_cards(services.weighing.has_cards)
+        self._controls.show_longest(_longest(services.library.models))
         self._weigh()
         self._show_body()
         self._show_chosen()
@@ -371,6 +373,11 @@ class LibraryPage(Page):
             if old.objectName() == "glyph":
                 self._search.removeAction(old)
         self._search.addAction(search, QLineEdit.ActionPosition.LeadingPosition).setObjectName("glyph")
+
+
+def _longest(models: Sequence[Model]) -> int | None:
+    """The longest context that any of `models` was trained for."""
+    return max((model.info.context_length or 0 for model in models if model.info), default=0) or None
 
 
 def _ignore(value: object) -> None:

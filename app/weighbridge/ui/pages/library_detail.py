@@ -14,7 +14,13 @@ from weighbridge.base.units import THIN, number, size
 from weighbridge.base.words import text
 from weighbridge.choices.cache_words import context_curve, token_in_words
 from weighbridge.choices.choice import Choice
-from weighbridge.choices.words import elsewhere_in_words, parameters_in_words, remedy_in_words, runner_in_words
+from weighbridge.choices.words import (
+    elsewhere_in_words,
+    parameters_in_words,
+    remedy_in_words,
+    runner_in_words,
+)
+from weighbridge.estimates.cache import kv_bytes
 from weighbridge.running.state import Running, State
 from weighbridge.ui import weight
 from weighbridge.ui.folders import short
@@ -61,6 +67,7 @@ class LibraryDetail(QFrame):
         self._pin = button(text("Pin"), self.pin_wanted.emit)
         self._ends = ElidedLabel()
         self._fit = Badge(theme, "unknown", "")
+        self._where = label("", "dim")
         self._bars = PlaceBars(theme)
         self._figures = tuple(Figure(name) for name in (text("Memory"), text("Parameters"), text("Bits per weight")))
         self._advice = selectable(label("", wrap=True))
@@ -140,12 +147,14 @@ class LibraryDetail(QFrame):
             self._show_running(self._row.running)
 
     def _lay_out(self) -> None:
-        top = row(self._title, self._badge, self._fit, self._ends, self._chat, self._pin, self._stop, self._load)
-        top.setStretch(3, 1)
+        top = row(self._title, self._badge, self._fit, self._where, self._ends)
+        top.setStretch(4, 1)
+        for each in (self._chat, self._pin, self._stop, self._load):
+            top.addWidget(each)
         figures = row(*self._figures, None, gap=5)
         advice = row(self._advice, self._remedy, None, gap=2)
         memory = column(
-            self._problem, figures, self._bars, advice, self._elsewhere, self._cache, self._curve, self._basis, gap=2
+            self._problem, figures, self._bars, advice, self._elsewhere, self._basis, self._cache, self._curve, gap=2
         )
         loading = row(self._progress, self._stage, gap=3)
         loading.setStretch(0, 1)
@@ -178,6 +187,7 @@ class LibraryDetail(QFrame):
         self._fit.setVisible(shown.fit_badge is not None)
         if shown.fit_badge is not None:
             self._fit.say(*shown.fit_badge)
+        self._where.setText(weight.where(choice.fit) if whole and choice is not None else "")
         self._show_figures(shown, basis, whole)
         self._show_advice(choice if whole else None)
         self._show_context(choice if whole else None)
@@ -209,7 +219,8 @@ class LibraryDetail(QFrame):
         self._cache.setText(" ".join(filter(None, (token_in_words(blueprint.shape, fit.plan), longest))))
         if grows:
             trained = max(blueprint.context_length or 0, fit.plan.context)
-            self._curve.show_curve(context_curve(blueprint.shape, fit.plan, trained), fit.plan.context)
+            points = context_curve(blueprint.shape, fit.plan, trained)
+            self._curve.show_curve(points, fit.plan.context, kv_bytes(blueprint.shape, fit.plan))
 
     def _show_figures(self, shown: LibraryRow, basis: str, whole: bool) -> None:
         info, running = shown.model.info, shown.running
@@ -232,7 +243,8 @@ class LibraryDetail(QFrame):
             return
         plan = fit.remedy.plan
         kept = None if plan.key_type == "f16" else plan.key_type
-        self.remedy_wanted.emit(WhatIf(kept, None if plan.slots == 1 else plan.slots), plan.context)
+        slots = None if plan.slots == 1 else plan.slots
+        self.remedy_wanted.emit(WhatIf(kept, slots, plan.gpu_layers, plan.cpu_experts or None), plan.context)
 
     def _show_running(self, running: Running | None) -> None:
         loading = running is not None and running.state is State.LOADING

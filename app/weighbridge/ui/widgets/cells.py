@@ -56,7 +56,7 @@ class CellDelegate(QStyledItemDelegate):
             bar = QRectF(cell.left(), cell.center().y() - 3.5, option.fontMetrics.height() * 5, 7)
             painter.save()
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            paint_memory(painter, bar, memory, self._theme.tokens)
+            paint_memory(painter, bar, memory, self._theme.tokens, with_limit=False)
             painter.restore()
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: _Index) -> None:

@@ -8,9 +8,12 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from weighbridge.base.units import number, size, tokens
+from weighbridge.base.units import size, tokens
 from weighbridge.base.words import text
 from weighbridge.ui.theme import Theme
+
+_WIDEST = 40
+"""In heights of a line: a longer one says no more."""
 
 
 class ContextCurve(QWidget):
@@ -21,17 +24,18 @@ class ContextCurve(QWidget):
         self._theme = theme
         self._points: Sequence[tuple[int, int]] = ()
         self._at = 0
+        self._at_bytes = 0
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(text("KV cache against context"))
         theme.changed.connect(self.update)
 
-    def show_curve(self, points: Sequence[tuple[int, int]], context: int) -> None:
-        """Draw `points`, and mark `context`."""
-        self._points, self._at = points, context
+    def show_curve(self, points: Sequence[tuple[int, int]], context: int, cache_bytes: int) -> None:
+        """Draw `points`, and mark `context`, at which the cache takes `cache_bytes`."""
+        self._points, self._at, self._at_bytes = points, context, cache_bytes
         if points:
             most_tokens, most_bytes = points[-1]
             self.setAccessibleDescription(
-                text("{size} at {tokens}, rising to {most} at {longest}", size=size(self._bytes_at(context)),
+                text("{size} at {tokens}, rising to {most} at {longest}", size=size(cache_bytes),
                      tokens=tokens(context), most=size(most_bytes), longest=tokens(most_tokens))
             )  # fmt: skip
             self.setToolTip(self.accessibleDescription())
@@ -39,11 +43,11 @@ class ContextCurve(QWidget):
 
     def sizeHint(self) -> QSize:
         height = self.fontMetrics().height()
-        return QSize(height * 16, height * 5)
+        return QSize(height * 16, height * 6)
 
     def minimumSizeHint(self) -> QSize:
         height = self.fontMetrics().height()
-        return QSize(height * 10, height * 5)
+        return QSize(height * 10, height * 6)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         del event
@@ -52,17 +56,16 @@ class ContextCurve(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         tokens_of, line = self._theme.tokens, self.fontMetrics().height()
-        plot = QRectF(self.rect()).adjusted(2, line * 0.5, -2, -line - 2)
+        wide = min(self.width(), line * _WIDEST) - 4
+        plot = QRectF(2, line + 4, wide, self.height() - 2 * line - 8)
         painter.setPen(QPen(QColor(tokens_of.line), 1))
         painter.drawLine(plot.bottomLeft(), plot.bottomRight())
         self._paint_curve(painter, plot)
         painter.setPen(QColor(tokens_of.dim))
-        below = QRectF(plot.left(), plot.bottom() + 2, plot.width(), line)
         most_tokens, most_bytes = self._points[-1]
-        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, "0")
-        painter.drawText(below, Qt.AlignmentFlag.AlignRight, number(most_tokens))
-        top = QRectF(plot.left(), 0, plot.width(), line)
-        painter.drawText(top, Qt.AlignmentFlag.AlignLeft, size(most_bytes))
+        here = text("KV cache: {size} at {tokens}", size=size(self._at_bytes), tokens=tokens(self._at))
+        _paint_ends(painter, QRectF(plot.left(), 0, wide, line), here, size(most_bytes))
+        _paint_ends(painter, QRectF(plot.left(), plot.bottom() + 3, wide, line), "0", tokens(most_tokens))
 
     def _paint_curve(self, painter: QPainter, plot: QRectF) -> None:
         tokens_of = self._theme.tokens
@@ -79,5 +82,7 @@ class ContextCurve(QWidget):
         up = amount / most_bytes if most_bytes else 0.0
         return QPointF(plot.left() + plot.width() * across, plot.bottom() - plot.height() * up)
 
-    def _bytes_at(self, context: int) -> int:
-        return next((amount for count, amount in self._points if count >= context), self._points[-1][1])
+
+def _paint_ends(painter: QPainter, place: QRectF, left: str, right: str) -> None:
+    painter.drawText(place, Qt.AlignmentFlag.AlignLeft, left)
+    painter.drawText(place, Qt.AlignmentFlag.AlignRight, right)

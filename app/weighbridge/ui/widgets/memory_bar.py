@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from weighbridge.ui.memory_parts import Memory, Part, in_words, spans
+from weighbridge.ui.memory_parts import Memory, Part, in_words, mark_at, spans
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.tokens import Tokens
 
@@ -14,7 +14,9 @@ _FIXED = QSizePolicy.Policy.Fixed
 _RADIUS = 3.0
 
 
-def paint_memory(painter: QPainter, bar: QRectF, memory: Memory | None, tokens: Tokens) -> None:
+def paint_memory(
+    painter: QPainter, bar: QRectF, memory: Memory | None, tokens: Tokens, *, with_limit: bool = True
+) -> None:
     """Paint `memory` in `bar`; None is an empty track."""
     path = QPainterPath()
     path.addRoundedRect(bar, _RADIUS, _RADIUS)
@@ -27,8 +29,9 @@ def paint_memory(painter: QPainter, bar: QRectF, memory: Memory | None, tokens: 
         if part.kind != "free":
             painter.fillRect(QRectF(bar.left() + left, bar.top(), wide, bar.height()), _colour(part, tokens))
     painter.restore()
-    if memory is not None and memory.limit_bytes is not None and 0 < memory.limit_bytes < memory.total_bytes:
-        x = bar.left() + bar.width() * memory.limit_bytes / memory.total_bytes
+    marked = mark_at(memory) if memory is not None and with_limit else None
+    if marked is not None:
+        x = bar.left() + bar.width() * marked
         painter.fillRect(QRectF(x - 1, bar.top() - 2, 2, bar.height() + 4), QColor(tokens.text))
 
 

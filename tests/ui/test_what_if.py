@@ -1,0 +1,53 @@
+"""The controls of how models would be loaded."""
+
+import pytest
+from PySide6.QtWidgets import QBoxLayout
+
+from weighbridge.ui.weighing import WhatIf
+from weighbridge.ui.widgets.what_if import WhatIfBar, stops_to
+
+
+@pytest.fixture
+def bar(qtbot):
+    made = WhatIfBar(4096)
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def test_the_steps_double_up_to_the_longest():
+    assert stops_to(8192) == [1024, 2048, 4096, 8192]
+    assert stops_to(10_000) == [1024, 2048, 4096, 8192, 10_000]
+    assert stops_to(512) == [512]
+    assert stops_to(1 << 40)[-1] == 1 << 20
+
+
+def test_the_slider_stands_at_the_step_nearest_to_the_exact_number(bar):
+    bar.show_longest(32_768)
+    bar.show_context(9000)
+    assert (bar.context.value(), bar.slider.value()) == (9000, 3)
+    bar.show_longest(4096)
+    assert (bar.context.value(), bar.slider.value(), bar.slider.maximum()) == (9000, 2, 2)
+
+
+def test_what_is_shown_is_told_to_nobody(bar):
+    told = []
+    bar.context_chosen.connect(told.append)
+    bar.show_context(9000)
+    bar.show_longest(2048)
+    assert told == []
+
+
+def test_layers_count_only_where_there_is_a_card(bar):
+    bar.apply(WhatIf("q8_0", 2, 10, 3), 4096)
+    assert bar.what_if == WhatIf("q8_0", 2)
+    bar.show_cards(True)
+    assert bar.what_if == WhatIf("q8_0", 2, 10, 3)
+
+
+def test_two_rows_where_one_has_no_room(bar):
+    bar.show_cards(True)
+    bar.resize(4000, bar.height())
+    assert bar.layout().direction() == QBoxLayout.Direction.LeftToRight
+    bar.resize(bar.minimumSizeHint().width(), bar.height())
+    assert bar.layout().direction() == QBoxLayout.Direction.TopToBottom
