@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -28,6 +27,7 @@ from weighbridge.formats.source import BytesSource
 from weighbridge.hardware.machine import Cpu, Device, Machine, Memory, MemoryKind, Sight
 from weighbridge.library.model import Model
 from weighbridge.ui.background import Background
+from weighbridge.ui.garbage import Garbage
 from weighbridge.ui.models.library_model import LibraryRow
 from weighbridge.ui.pages.library_table import LibraryTable
 from weighbridge.ui.theme import Theme
@@ -37,8 +37,8 @@ from weighbridge_engines.api import Engine, Load
 CASES = Path(__file__).parents[1] / "data" / "fit_cases"
 GIB = 1 << 30
 SEEN_MS, ALL_S, PAUSE_MS = 16, 0.5, 50
-MOVES = 15
-KV_TYPES = ("q8_0", None, "q4_0")
+CONTEXTS = (4096, 16_384, 2048, 32_768, 8192)
+KV_TYPES = (None, "q8_0", "q4_0")
 
 
 class _Whole(BytesSource):
@@ -75,60 +75,90 @@ def machine() -> Machine:
     return Machine("Linux", Cpu("Chip", 8, 16, 16), Memory(MemoryKind.SHARED, 64 * GIB, 56 * GIB), (device,))
 
 
+class Bench:
+    """The window's table and what weighs for it, over made models; `move` moves a control and measures."""
+
+    def __init__(self, app: QApplication, listed: Sequence[Model]) -> None:
+        self.listed = listed
+        self.background = Background()
+        self.seen_ms: list[float] = []
+        self.all_s: list[float] = []
+        self.pauses_ms: list[float] = []
+        self._app = app
+        self._context = CONTEXTS[-1]
+        self._by_id = {model.id: model for model in listed}
+        self.weighing = self._make_weighing()
+        with tempfile.TemporaryDirectory() as place:
+            self.table = LibraryTable(Theme(app, SettingsStore(Path(place) / "settings.toml")))
+        self.weighing.weighed.connect(self._show)
+        self.table.resize(1200, 700)
+        self.table.show()
+        self.table.show_rows([LibraryRow(model) for model in listed], self._context)
+        app.processEvents()
+
+    def move(self, context: int, key_type: str | None) -> None:
+        """Weigh all models so, those in sight first, and keep how long it took."""
+        self._context = context
+        self.weighing.use(WhatIf(key_type=key_type))
+        begun_s = time.perf_counter()
+        self.weighing.refresh(self.listed, [row.model for row in self.table.seen])
+        self.seen_ms.append((time.perf_counter() - begun_s) * 1e3)
+        longest_s = 0.0
+        while self.weighing.busy:
+            slice_s = time.perf_counter()
+            self._app.processEvents()
+            longest_s = max(longest_s, time.perf_counter() - slice_s)
+        self.all_s.append(time.perf_counter() - begun_s)
+        self.pauses_ms.append(longest_s * 1e3)
+
+    def _make_weighing(self) -> Weighing:
+        engine = Engine("llama_server", "llama.cpp", frozenset({"gguf"}), frozenset(), "", missing=lambda: None)
+        here, blueprints = machine(), Blueprints()
+        for model in self.listed:
+            blueprints.of(model)  # the program makes them where headers are read
+        return Weighing(
+            Sources(
+                blueprints=blueprints,
+                engines={engine.id: engine},
+                machine=lambda: here,
+                told=tuple,
+                running=tuple,
+                default_load=lambda model: Load(model.title, context=self._context),
+                context=lambda: self._context,
+                past=tuple,
+            ),
+            self.background,
+        )
+
+    def _show(self, ids: Sequence[str]) -> None:
+        models = [self._by_id[each] for each in ids]
+        self.table.update_rows({model.id: LibraryRow(model, self.weighing.choice(model)) for model in models})
+
+
 def main(argv: Sequence[str]) -> int:
     """Move the controls, measure, print. Returns 1 where a limit is missed."""
     app = QApplication([])
-    listed = models(int(argv[0]) if argv else 2000)
-    engine = Engine("llama_server", "llama.cpp", frozenset({"gguf"}), frozenset(), "", missing=lambda: None)
-    load, here, background, blueprints = Load("", context=8192), machine(), Background(), Blueprints()
-    for model in listed:
-        blueprints.of(model)  # the program makes them where headers are read
-    weighing = Weighing(
-        Sources(
-            blueprints=blueprints,
-            engines={engine.id: engine},
-            machine=lambda: here,
-            told=tuple,
-            running=tuple,
-            default_load=lambda model: replace(load, model=model.title),
-            context=lambda: 8192,
-            past=tuple,
-        ),
-        background,
-    )
-    with tempfile.TemporaryDirectory() as place:
-        theme = Theme(app, SettingsStore(Path(place) / "settings.toml"))
-    table = LibraryTable(theme)
-    by_id = {model.id: model for model in listed}
-    weighing.weighed.connect(
-        lambda ids: table.update_rows({each: LibraryRow(by_id[each], weighing.choice(by_id[each])) for each in ids})
-    )
-    table.resize(1200, 700)
-    table.show()
-    table.show_rows([LibraryRow(model) for model in listed], 8192)
-    app.processEvents()
-    seen_ms, all_s, pauses_ms = [], [], []
-    for move in range(MOVES):
-        weighing.use(WhatIf(key_type=KV_TYPES[move % len(KV_TYPES)]))
-        begun_s = time.perf_counter()
-        weighing.refresh(listed, [row.model for row in table.seen])
-        seen_ms.append((time.perf_counter() - begun_s) * 1e3)
-        longest = 0.0
-        while weighing.busy:
-            slice_s = time.perf_counter()
-            app.processEvents()
-            longest = max(longest, time.perf_counter() - slice_s)
-        all_s.append(time.perf_counter() - begun_s)
-        pauses_ms.append(longest * 1e3)
-    background.close()
-    print(f"{len(listed)} rows, {len(table.seen)} of them in sight, {MOVES} moves")
-    print(f"in sight    median {statistics.median(seen_ms):6.1f} ms, most {max(seen_ms):6.1f} ms, held to {SEEN_MS}")
-    print(f"all rows    median {statistics.median(all_s):6.2f} s,  most {max(all_s):6.2f} s,  held to {ALL_S}")
-    print(
-        f"pause       median {statistics.median(pauses_ms):6.1f} ms, most {max(pauses_ms):6.1f} ms, held to {PAUSE_MS}"
-    )
-    held = statistics.median(seen_ms) <= SEEN_MS and statistics.median(all_s) <= ALL_S and max(pauses_ms) <= PAUSE_MS
-    return 0 if held else 1
+    bench = Bench(app, models(int(argv[0]) if argv else 2000))
+    garbage = Garbage(app)
+    for key_type in KV_TYPES:
+        for context in CONTEXTS:
+            bench.move(context, key_type)
+    garbage.close()
+    bench.background.close()
+    print(f"{len(bench.listed)} rows, {len(bench.table.seen)} of them in sight, {len(bench.all_s)} moves")
+    held = [
+        _told("in sight, ms", bench.seen_ms, SEEN_MS),
+        _told("all rows, s", bench.all_s, ALL_S),
+        _told("longest pause, ms", bench.pauses_ms, PAUSE_MS) and max(bench.pauses_ms) <= PAUSE_MS,
+    ]
+    return 0 if all(held) else 1
+
+
+def _told(what: str, figures: Sequence[float], most: float) -> bool:
+    """Print what was measured. Whether its median keeps the limit: one move may meet another program's work."""
+    middle = statistics.median(figures)
+    print(f"{what:18} median {middle:7.2f}, most {max(figures):7.2f}, held to {most}")
+    return middle <= most
 
 
 if __name__ == "__main__":
