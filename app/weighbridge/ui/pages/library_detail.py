@@ -67,10 +67,11 @@ class LibraryDetail(QFrame):
         self._pin = button(text("Pin"), self.pin_wanted.emit)
         self._ends = ElidedLabel()
         self._fit = Badge(theme, "unknown", "")
-        self._where = label("", "dim")
+        self._where = ElidedLabel(at_left=True)
         self._bars = PlaceBars(theme)
         self._figures = tuple(Figure(name) for name in (text("Memory"), text("Parameters"), text("Bits per weight")))
-        self._advice = selectable(label("", wrap=True))
+        self._advice = ElidedLabel(at_left=True)
+        self._runner = selectable(label("", wrap=True))
         self._remedy = button(text("Use that"), self._use_remedy)
         self._elsewhere = selectable(label("", wrap=True))
         self._cache = selectable(label("", "dim", wrap=True))
@@ -154,8 +155,9 @@ class LibraryDetail(QFrame):
         figures = row(*self._figures, None, gap=5)
         advice = row(self._advice, self._remedy, None, gap=2)
         memory = column(
-            self._problem, figures, self._bars, advice, self._elsewhere, self._basis, self._cache, self._curve, gap=2
-        )
+            self._problem, figures, self._bars, advice, self._runner, self._elsewhere, self._basis, self._cache,
+            self._curve, gap=2,
+        )  # fmt: skip
         loading = row(self._progress, self._stage, gap=3)
         loading.setStretch(0, 1)
         self._loading = QWidget()
@@ -196,12 +198,13 @@ class LibraryDetail(QFrame):
         """Who runs it, what would make it fit, and where else it would."""
         fit = choice.fit if choice else None
         remedy = fit.remedy if fit else None
-        said = [remedy_in_words(remedy, fit.plan)] if remedy is not None and fit is not None else []
-        if choice is not None and (choice.runner is None or not choice.runner.installed):
-            said.append(text("Can be run by {engine}.", engine=runner_in_words(choice.runner)))
-        self._advice.setText(" ".join(said))
-        self._advice.setVisible(bool(said))
-        self._remedy.setVisible(remedy is not None)
+        for widget in (self._advice, self._remedy):
+            widget.setVisible(remedy is not None)
+        self._advice.setText(remedy_in_words(remedy, fit.plan) if remedy is not None and fit is not None else "")
+        absent = choice is not None and (choice.runner is None or not choice.runner.installed)
+        self._runner.setVisible(absent)
+        if choice is not None:
+            self._runner.setText(text("Can be run by {engine}.", engine=runner_in_words(choice.runner)))
         elsewhere = choice.elsewhere if choice else None
         self._elsewhere.setVisible(elsewhere is not None)
         self._elsewhere.setText(elsewhere_in_words(elsewhere) if elsewhere else "")

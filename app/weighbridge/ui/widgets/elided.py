@@ -8,13 +8,14 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 
 class ElidedLabel(QLabel):
-    """Needs no width of its own."""
+    """Needs no width of its own. It stands at the right unless `at_left`."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, at_left: bool = False) -> None:
         super().__init__(parent)
         self.setProperty("role", "dim")
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        side = Qt.AlignmentFlag.AlignLeft if at_left else Qt.AlignmentFlag.AlignRight
+        self.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
