@@ -62,6 +62,19 @@ def test_each_place_has_its_own_bar_with_what_others_hold():
     assert host.parts[0] == Part("others", 24 << 30)
     assert {part.kind: part.size_bytes for part in gpu.parts}["weights"] == 11 << 30
     assert weight.tightest(choice) == gpu
+    assert gpu.limit_bytes == 15 << 30  # 1 GiB should stay free
+
+
+def test_the_place_goes_on_after_the_badge():
+    assert weight.where(weighed(made(), ram(40)).fit) == "in RAM"
+    assert weight.where(weighed(made(), ram(40), card(16)).fit) == "on card"
+    assert weight.where(None) == ""
+
+
+def test_a_model_that_fits_in_part_says_what_is_left_and_where():
+    choice = weighed(made(), ram(40), card(8))
+    assert weight.badge_kind(choice.fit) == "partial"
+    assert weight.where(choice.fit).endswith("iB left on card")
 
 
 @pytest.mark.parametrize("model", ["Qwen3-8B-Q4_K_M", 'it\'s "odd" \\ $HOME'])
