@@ -12,10 +12,11 @@ from tests.ui.made_library import fill
 from weighbridge.base.errors import EngineFailed, Refused, Unreachable
 from weighbridge.choices.blueprints import Blueprints
 from weighbridge.choices.choice import Surroundings, weigh
+from weighbridge.hardware.machine import Device, Memory, MemoryKind
 from weighbridge.running.state import State
 from weighbridge.ui.models.library_model import Column, LibraryFilter, LibraryModel, LibraryRow
 from weighbridge.ui.pages.library import LibraryPage
-from weighbridge.ui.weighing import WhatIf
+from weighbridge.ui.weighing import Weighing, WhatIf
 from weighbridge_engines.api import Load
 
 THIN = "\u202f"
@@ -286,6 +287,25 @@ def test_a_failed_fetch_says_why(qtbot, empty, monkeypatch):
     empty.fetch_starter()
     qtbot.waitUntil(empty.errors.isVisible)
     assert empty.errors.buttons[0].text() == "Try again"
+
+
+def test_engines_are_asked_what_they_can_use_without_another_page(page, full, qtbot):
+    qtbot.waitUntil(lambda: full.facts.answered)
+
+
+def test_nothing_is_said_of_cards_before_engines_told_whether_they_use_them(full, qtbot):
+    card = Device("cuda.0", "nvidia", "RTX 3090", Memory(MemoryKind.DEDICATED, 24 << 30, 23 << 30))
+    told = []
+    sources = replace(
+        full.weighing._sources, machine=lambda: machine(devices=(card,)), told=lambda: told[0] if told else None
+    )
+    weighing = Weighing(sources, full.background)
+    models = full.library.models
+    weighing.refresh(models, models)
+    assert [weighing.choice(model) for model in models] == [None] * 7
+    told.append(())
+    weighing.refresh(models, models)
+    assert all(weighing.choice(model) is not None for model in models)
 
 
 def rows(full):

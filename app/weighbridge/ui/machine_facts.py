@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 class MachineFacts(QObject):
-    """`changed` is emitted in the GUI thread. `measuring` while that goes on; `error` is why it failed."""
+    """`changed` is emitted in the GUI thread. `measuring` while that goes on; `error` is why it failed.
+
+    `told` is what engines can use here, which is known once it is `answered`.
+    """
 
     changed = Signal()
 
@@ -48,6 +51,7 @@ class MachineFacts(QObject):
         self._measured: Measured | None = None
         self._problems: tuple[Cause, ...] = ()
         self.told: tuple[Told, ...] = ()
+        self.answered = False
         self.measuring = False
         self.error: BaseException | None = None
 
@@ -63,7 +67,7 @@ class MachineFacts(QObject):
         if not self._asked:
             self._asked = True
             self._background.stream(
-                lambda task: impatient(lambda: self._ask(machine), task, "ask engines"), self._learnt, self._failed
+                lambda task: impatient(lambda: self._ask(machine), task, "ask engines"), self._learnt, self._unlearnt
             )
 
     def measure(self, machine: Machine) -> None:
@@ -89,9 +93,14 @@ class MachineFacts(QObject):
 
     def _learnt(self, found: tuple[tuple[Told, ...], Table, Measured]) -> None:
         self.told, self._table, kept = found
+        self.answered = True
         if self._measured is None:
             self._measured = kept
         self.changed.emit()
+
+    def _unlearnt(self, error: BaseException) -> None:
+        self.answered = not isinstance(error, Cancelled)
+        self._failed(error)
 
     def _kept(self, found: tuple[Measured, tuple[Cause, ...]]) -> None:
         self._measured, self._problems = found

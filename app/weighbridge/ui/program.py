@@ -229,7 +229,7 @@ class Program(QObject):
             blueprints=core.blueprints,
             engines=core.engines,
             machine=lambda: memories.machine,
-            told=lambda: facts.told,
+            told=lambda: facts.told if facts.answered else None,
             running=core.supervisor.running,
             default_load=core.supervisor.default_load,
             context=lambda: self.settings.value.context,

@@ -61,13 +61,13 @@ class Closely:
 class Sources:
     """What weighing asks. All may be called from the GUI thread but `past` and `sizing`, which wait.
 
-    `sizing` is None where no engine is to be asked.
+    `told` is None while engines have not said yet which cards they use, `sizing` where no engine is to be asked.
     """
 
     blueprints: Blueprints
     engines: Mapping[str, Engine]
     machine: Callable[[], Machine | None]
-    told: Callable[[], Sequence[Told]]
+    told: Callable[[], Sequence[Told] | None]
     running: Callable[[], tuple[Running, ...]]
     default_load: Callable[[Model], Load]
     context: Callable[[], int]
@@ -215,14 +215,15 @@ class Weighing(QObject):
         running = tuple((one.model_id, one.state, bool(one.in_flight), one.pinned) for one in self._sources.running())
         free = None if machine is None else machine.memory.available_bytes
         cards = tuple(_steps(card.memory.available_bytes) for card in (machine.devices if machine else ()))
-        told = len(self._sources.told())
+        told = len(self._sources.told() or ())
         return (self._what_if, self._sources.context(), _steps(free), cards, told, running)
 
     def _around(self) -> Surroundings | None:
-        machine = self._sources.machine()
-        if machine is None:
+        """None while it is not known where models could lie: a card may be about to be named."""
+        machine, told = self._sources.machine(), self._sources.told()
+        if machine is None or (told is None and machine.devices):
             return None
-        return Surroundings(machine, self._sources.engines, self._sources.told(), self._sources.running())
+        return Surroundings(machine, self._sources.engines, told or (), self._sources.running())
 
     def _look(self) -> None:
         model, around = self._close, self._around()

@@ -226,7 +226,7 @@ class LibraryPage(Page):
         services.bus.scan_wanted.connect(self.rescan)
         services.bus.running_changed.connect(self._show_all)
         services.bus.header_read.connect(self._gather)
-        services.memories.changed.connect(self._weigh)
+        services.memories.changed.connect(self._machine_seen)
         services.facts.changed.connect(self._weigh)
         services.weighing.weighed.connect(self._weighed)
         services.weighing.looked.connect(lambda model_id: self._weighed((model_id,)))
@@ -318,6 +318,13 @@ class LibraryPage(Page):
 
     def _row(self, model: Model, running: Sequence[Running]) -> LibraryRow:
         return LibraryRow(model, self._services.weighing.choice(model), running_of(model.id, running))
+
+    def _machine_seen(self) -> None:
+        """What engines can use decides on every verdict, so they are asked as soon as it is known what there is."""
+        machine = self._services.memories.machine
+        if machine is not None:
+            self._services.facts.ask_engines(machine)
+        self._weigh()
 
     def _weigh(self) -> None:
         """What is in sight at once, the rest as time allows."""
