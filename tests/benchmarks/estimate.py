@@ -16,17 +16,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tests.benchmarks.fit_accuracy import Case, HeaderOnly, cases
+from tests.benchmarks.fit_accuracy import Case, cases, digest
 
-from weighbridge.estimates.blueprint import Blueprint, blueprint
 from weighbridge.estimates.estimate import HOST, Place, PlaceKind
 from weighbridge.estimates.fit import fit
 from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.placement import reordered_types
 from weighbridge.estimates.plan import Plan
-from weighbridge.formats.gguf import read_header
-from weighbridge.formats.model import model_info
-from weighbridge.formats.source import ByteSource
 
 GIB = 1 << 30
 LIMIT_US = 200.0
@@ -34,12 +30,6 @@ REPEATS = 200
 FIT_REPEATS = 10
 DATA = Path(__file__).parents[1] / "data" / "fit_cases"
 SYSTEM = Place(HOST, "", PlaceKind.HOST, 256 * GIB, 256 * GIB, reordered=reordered_types(("AVX2",)))
-
-
-def digest(case: Case) -> Blueprint:
-    """The digest of a case's model."""
-    source: ByteSource = HeaderOnly(case.head)
-    return blueprint(model_info(read_header(source, full=True), case.name), case.head.size_bytes)
 
 
 def card(size_bytes: int) -> Place:

@@ -20,13 +20,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from weighbridge.estimates.blueprint import blueprint
+from weighbridge.estimates.blueprint import Blueprint, blueprint
 from weighbridge.estimates.estimate import HOST, Estimate, Place, PlaceKind, Term
 from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.plan import Plan
 from weighbridge.formats.gguf import read_header
-from weighbridge.formats.model import model_info
-from weighbridge.formats.source import ByteSource
+from weighbridge.formats.model import ModelInfo, model_info
+from weighbridge.formats.source import BytesSource
 from weighbridge.running.sizing import Limits, Table, sized
 from weighbridge.running.skeleton import Head
 from weighbridge_engines.api import Cause, Load
@@ -96,9 +96,14 @@ class Pair:
         """How far off, as a share of what was told."""
         return (self.calculated - self.told) / max(self.told, 1.0)
 
+    @property
+    def off_mib(self) -> float:
+        """How far apart they are."""
+        return abs(self.calculated - self.told)
+
     def within(self, share: float, mib: float = 0.0) -> bool:
-        """Whether it is off by no more than the larger of the two."""
-        return abs(self.calculated - self.told) <= max(share * self.told, mib)
+        """Whether it is off by no more than the larger of the two; an unknown figure is off."""
+        return self.off_mib <= max(share * self.told, mib)
 
 
 @dataclass(frozen=True)
@@ -127,18 +132,6 @@ class Result:
         )
 
 
-class HeaderOnly:
-    """The bytes of a header, of a file that is longer."""
-
-    def __init__(self, head: Head) -> None:
-        self._head = head
-        self.size_bytes: int | None = head.size_bytes
-
-    def read(self, offset: int, length: int) -> bytes:
-        """`length` bytes from `offset` on; nothing of the weights."""
-        return self._head.content[offset : offset + length]
-
-
 def cases(folder: Path) -> Iterator[Case]:
     """All cases of a folder."""
     for model in json.loads((folder / "cases.json").read_text(encoding="utf-8"))["cases"]:
@@ -147,11 +140,20 @@ def cases(folder: Path) -> Iterator[Case]:
             yield Case(model["name"], setting, head, told)
 
 
+def info(case: Case) -> ModelInfo:
+    """What a case's header says."""
+    source = BytesSource.start_of(case.head.content, case.head.size_bytes)
+    return model_info(read_header(source, full=True), case.name)
+
+
+def digest(case: Case) -> Blueprint:
+    """The digest of a case's model."""
+    return blueprint(info(case), case.head.size_bytes)
+
+
 def calculated(case: Case) -> Result:
     """The formula's figures for a case. Unknown terms are a miss."""
-    source: ByteSource = HeaderOnly(case.head)
-    info = model_info(read_header(source, full=True), case.name)
-    figure = estimate(blueprint(info, case.head.size_bytes), case.plan, PLACES)
+    figure = estimate(digest(case), case.plan, PLACES)
     cache, compute = _mib(figure, Term.KV, Term.STATE), _mib(figure, Term.COMPUTE)
     low = None
     if figure.least_bytes is not None and figure.total_bytes is not None and figure.least_bytes < figure.total_bytes:

@@ -19,12 +19,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks import fit_accuracy
+
 from weighbridge.estimates.blueprint import Blueprint, blueprint
 from weighbridge.estimates.estimate import HOST, Estimate, Place, PlaceKind, Term
 from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.plan import Plan
 from weighbridge.formats.gguf import Header, read_header
 from weighbridge.formats.model import model_info
+from weighbridge.formats.source import BytesSource
 
 MIB = 1 << 20
 SHARE, LEAST_MIB = 0.01, 2.0
@@ -73,22 +76,13 @@ class Case:
         )
 
 
-@dataclass(frozen=True)
-class Pair:
-    """A calculated figure and the engine's, in MiB."""
-
-    calculated: float
-    told: float
-
-    @property
-    def off_mib(self) -> float:
-        """How far apart they are."""
-        return abs(self.calculated - self.told)
+class Pair(fit_accuracy.Pair):
+    """A calculated figure and the engine's for one device, in MiB."""
 
     @property
     def held(self) -> bool:
-        """Whether they are no further apart than allowed; an unknown figure is a miss."""
-        return self.off_mib <= max(SHARE * self.told, LEAST_MIB)
+        """Whether they are no further apart than allowed."""
+        return self.within(SHARE, LEAST_MIB)
 
 
 @dataclass(frozen=True)
@@ -107,19 +101,6 @@ class Result:
         return self.weights.held and self.cache.held
 
 
-class HeaderOnly:
-    """The bytes of a header, of a file whose length is not known."""
-
-    size_bytes: int | None = None
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-
-    def read(self, offset: int, length: int) -> bytes:
-        """`length` bytes from `offset` on."""
-        return self._content[offset : offset + length]
-
-
 def cases(file: Path) -> list[Case]:
     """All cases of a file."""
     told = json.loads(file.read_text(encoding="utf-8"))["cases"]
@@ -129,7 +110,7 @@ def cases(file: Path) -> list[Case]:
 @cache
 def digested(header: Path) -> Blueprint:
     """The digest of the model whose header this is."""
-    read = read_header(HeaderOnly(header.read_bytes()), full=True)
+    read = read_header(BytesSource.start_of(header.read_bytes()), full=True)
     return blueprint(model_info(read, header.name.removesuffix(".gguf.head")), _file_bytes(read))
 
 

@@ -139,9 +139,7 @@ def header_of(name: str, headers: Path, made: Mapping[str, tuple[bytes, int]]) -
     path = headers / f"{name}.gguf.head"
     if not path.exists():
         return made[name]
-    source = BytesSource(path.read_bytes())
-    source.size_bytes = None
-    read = read_header(source, full=True)
+    read = read_header(BytesSource.start_of(path.read_bytes()), full=True)
     ends = [tensor.offset + (tensor.size_bytes or 0) for tensor in read.tensors or ()]
     return path.read_bytes(), (read.data_start or 0) + max(ends)
 

@@ -6,7 +6,6 @@ them. Held to: what is in sight within 16 ms of a move; 2,000 rows within 0.5 s,
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 import sys
@@ -18,12 +17,10 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtWidgets import QApplication
+from tests.benchmarks.fit_accuracy import cases, info
 
 from weighbridge.base.settings import SettingsStore
 from weighbridge.choices.blueprints import Blueprints
-from weighbridge.formats.gguf import read_header
-from weighbridge.formats.model import ModelInfo, model_info
-from weighbridge.formats.source import BytesSource
 from weighbridge.hardware.machine import Cpu, Device, Machine, Memory, MemoryKind, Sight
 from weighbridge.library.model import Model
 from weighbridge.ui.background import Background
@@ -41,30 +38,17 @@ CONTEXTS = (4096, 16_384, 2048, 32_768, 8192)
 KV_TYPES = (None, "q8_0", "q4_0")
 
 
-class _Whole(BytesSource):
-    """A header that says how long its file is."""
-
-    def __init__(self, content: bytes, size_bytes: int) -> None:
-        super().__init__(content)
-        self.size_bytes = size_bytes
-
-
 def models(count: int) -> list[Model]:
     """As many models, with the headers of the cases in turn."""
-    told = json.loads((CASES / "cases.json").read_text("utf-8"))["cases"]
-    infos = [(case, _info(case)) for case in told]
+    each_once = {case.name: case for case in cases(CASES)}.values()
+    headers = [(case.name, case.head.size_bytes, info(case)) for case in each_once]
     made = []
     for number in range(count):
-        case, info = infos[number % len(infos)]
-        title = f"{number:04d}-{case['name']}"  # sorted by name, all kinds are in sight
+        name, size_bytes, header = headers[number % len(headers)]
+        title = f"{number:04d}-{name}"  # sorted by name, all kinds are in sight
         path = Path(f"{title}.gguf")
-        made.append(Model(title, title, path, (path,), "gguf", "Q4_K", case["file_bytes"], info))
+        made.append(Model(title, title, path, (path,), "gguf", "Q4_K", size_bytes, header))
     return made
-
-
-def _info(case: dict[str, object]) -> ModelInfo:
-    content = (CASES / str(case["header"])).read_bytes()
-    return model_info(read_header(_Whole(content, int(str(case["file_bytes"]))), full=True), str(case["name"]))
 
 
 def machine() -> Machine:

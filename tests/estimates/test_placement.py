@@ -217,9 +217,7 @@ MADE = zoo()
 )
 def test_reordered_weights_are_those_that_llama_cpp_tells(name, predict, host_mib, reordered_mib):
     """In whole MiB, cut off, as a build for AVX2 tells of the same headers."""
-    source = BytesSource(MADE[name][0])
-    source.size_bytes = None
-    weights = weights_of(model_info(read_header(source, full=True), name), 0)
+    weights = weights_of(model_info(read_header(BytesSource.start_of(MADE[name][0]), full=True), name), 0)
     (host,) = seats(weights, Plan(predict=predict), (), reordered_types({"AVX2"}))
     assert host.reordered_bytes // MIB == reordered_mib
     assert (host.weights_bytes - host.reordered_bytes) // MIB == host_mib

@@ -230,9 +230,7 @@ MADE = zoo()
 @pytest.mark.parametrize("name", MADE)
 def test_every_byte_of_a_made_model_has_its_place(name):
     header, _ = MADE[name]
-    source = BytesSource(header)
-    source.size_bytes = None
-    info = model_info(read_header(source, full=True), name)
+    info = model_info(read_header(BytesSource.start_of(header), full=True), name)
     weights = weights_of(info, 0)
     assert len(weights.layers) + len(weights.predicting) == info.layers
     of_all = weights.total_bytes + sum(layer.total_bytes for layer in weights.predicting)

@@ -50,9 +50,7 @@ class Made:
 
     def info(self) -> ModelInfo:
         """What the program reads of it."""
-        source = BytesSource(self.header())
-        source.size_bytes = None
-        return model_info(read_header(source, full=True), self.name)
+        return model_info(read_header(BytesSource.start_of(self.header()), full=True), self.name)
 
     def _records(self) -> Iterator[bytes]:
         offset = 0

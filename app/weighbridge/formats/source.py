@@ -67,11 +67,18 @@ def _open(path: Path) -> int:
 
 
 class BytesSource:
-    """Bytes already in memory, such as the answer to one range request."""
+    """Bytes already in memory: a whole file, or its start, such as the answer to one range request."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
         self.size_bytes: int | None = len(content)
+
+    @classmethod
+    def start_of(cls, content: bytes, size_bytes: int | None = None) -> BytesSource:
+        """`content`, where it is only the start of a file of `size_bytes`; None: of an unknown length."""
+        source = cls(content)
+        source.size_bytes = size_bytes
+        return source
 
     def read(self, offset: int, length: int) -> bytes:
         """`length` bytes from `offset` on; fewer only at the end."""
