@@ -9,6 +9,7 @@ from weighbridge.estimates.estimate import Term
 from weighbridge.running import recording
 from weighbridge.running.observations import Observations
 from weighbridge.running.recording import machine_recorder
+from weighbridge_engines import api
 
 TABLE = {"Host": {"weights_bytes": 3 * GIB, "kv_bytes": GIB}}
 
@@ -59,6 +60,15 @@ def test_the_engines_are_asked_once(database):
     loads = [loaded(5, load=LOAD, held=TABLE), loaded(6, load=LOAD, held=TABLE)]
     (one,) = recorded(database, devices, lambda _: made(), *loads)
     assert (one.resident_bytes, devices.asked) == (6 * GIB, 1)
+
+
+def test_what_lies_on_a_card_is_estimated_there(database, monkeypatch):
+    card = api.Device("CUDA0", "RTX 3090", "gpu", 24 * GIB, 22 * GIB)
+    seen = []
+    monkeypatch.setattr(recording, "estimate", lambda blueprint, plan, places: seen.extend(places))
+    load = loaded(5, load=LOAD, held=TABLE, engine_id="llama_server")
+    recorded(database, Devices(told(card, engine_id="llama_server")), lambda _: made(), load)
+    assert [place.name for place in seen] == ["", "RTX 3090"]
 
 
 def test_a_model_of_which_nothing_is_known_is_kept_without_an_estimate(database):

@@ -41,20 +41,17 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(arguments: argparse.Namespace) -> int:
     """Look at the machine, ask the installed engines, and print both."""
-    from weighbridge.hardware.bandwidth import load_table
     from weighbridge.hardware.detect import detect
     from weighbridge.hardware.measured import Measurements
-    from weighbridge.hardware.merge import with_engines
     from weighbridge.running.choose import PREFERRED
-    from weighbridge.running.devices import EngineDevices, by_engine
+    from weighbridge.running.devices import EngineDevices, with_engines_here
     from weighbridge.running.installing import none_installed
 
     data = default_paths().data
     measurements = Measurements.within(data)
-    machine, engines = detect(), arguments.engines()
+    engines = arguments.engines()
     devices = EngineDevices(engines, data)
-    told = devices.told(machine)
-    machine = with_engines(machine, by_engine(told), load_table())
+    machine, told = with_engines_here(detect(), devices)
     if arguments.measure:
         problems = _measure(machine, devices, measurements)
         machine = replace(machine, problems=(*machine.problems, *problems))

@@ -15,11 +15,8 @@ if TYPE_CHECKING:
 def surroundings(engines: Mapping[str, Engine]) -> Surroundings:
     """The machine, what each installed engine can use of it, and nothing loaded by this program."""
     from weighbridge.choices.choice import Surroundings
-    from weighbridge.hardware.bandwidth import load_table
     from weighbridge.hardware.detect import detect
-    from weighbridge.hardware.merge import with_engines
-    from weighbridge.running.devices import EngineDevices, by_engine
+    from weighbridge.running.devices import EngineDevices, with_engines_here
 
-    machine = detect()
-    told = EngineDevices(engines, default_paths().data).told(machine)
-    return Surroundings(with_engines(machine, by_engine(told), load_table()), engines, told)
+    machine, told = with_engines_here(detect(), EngineDevices(engines, default_paths().data))
+    return Surroundings(machine, engines, told)

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.base.small_files import read_small
+from weighbridge.hardware.bandwidth import load_table
 from weighbridge.hardware.machine import Device as CardOrPart
 from weighbridge.hardware.machine import Machine
+from weighbridge.hardware.merge import with_engines
 from weighbridge.running.bandwidths import CardSpeeds, measure_cards
 from weighbridge.running.cause import shown_extensions
 from weighbridge.running.questions import LIMIT_S, Ask, ask_worker, last_line, why
@@ -105,6 +107,12 @@ def read_devices(text: str) -> tuple[Device, ...] | None:
         return tuple(Device(**values) for values in json.loads(last_line(text))["devices"])
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def with_engines_here(machine: Machine, devices: EngineDevices) -> tuple[Machine, tuple[Told, ...]]:
+    """`machine` with what each installed engine can use of it, and what they told. Asks them."""
+    told = devices.told(machine)
+    return with_engines(machine, by_engine(told), load_table()), told
 
 
 def by_engine(told: Iterable[Told]) -> dict[str, tuple[Device, ...]]:

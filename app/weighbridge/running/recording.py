@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from weighbridge.base.database import Database
 from weighbridge.estimates.estimate import Estimate
 from weighbridge.estimates.memory import estimate
 from weighbridge.hardware.detect import detect
+from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
 from weighbridge.running.choose import PREFERRED
-from weighbridge.running.devices import EngineDevices, Told
+from weighbridge.running.devices import EngineDevices, Told, with_engines_here
 from weighbridge.running.observations import Observations, Recorder, build_of
 from weighbridge.running.places import places_for
 from weighbridge.running.plans import plan_of
@@ -28,13 +31,15 @@ class _Here:
     def __init__(self, blueprint_of: BlueprintOf, devices: EngineDevices) -> None:
         self._blueprint_of = blueprint_of
         self._devices = devices
-        self._told: tuple[Told, ...] | None = None
+
+    @cached_property
+    def _seen(self) -> tuple[Machine, tuple[Told, ...]]:
+        """The machine, and what its engines told."""
+        return with_engines_here(detect(), self._devices)
 
     def build(self, engine_id: str) -> tuple[str | None, tuple[str, ...]] | None:
         """The engine's version and the names of its devices."""
-        if self._told is None:
-            self._told = self._devices.told(detect())
-        return build_of(self._told, engine_id)
+        return build_of(self._seen[1], engine_id)
 
     def estimate(self, model: Model, load: Load) -> Estimate | None:
         """What had been calculated for the load; None where nothing is known of the model."""
@@ -42,4 +47,4 @@ class _Here:
         if blueprint is None:
             return None
         engine_id = PREFERRED[0]
-        return estimate(blueprint, plan_of(load, engine_id), places_for(detect(), engine_id))
+        return estimate(blueprint, plan_of(load, engine_id), places_for(self._seen[0], engine_id))
