@@ -163,10 +163,8 @@ def test_only_cards_that_the_engine_of_the_format_can_use_are_told():
 
 def test_a_digest_is_made_once_for_each_header():
     brief, full = ModelInfo("gguf", Kind.CHAT, layers=2), ModelInfo("gguf", Kind.CHAT, layers=4)
-    known = {"m": brief}
-    digests = Blueprints(lambda one: known[one.id])
-    first = digests.of(model())
-    assert digests.of(model()) is first
-    assert digests.of(model(size_bytes=GIB)) is not first
-    known["m"] = full
-    assert len(digests.of(model()).weights.layers) == 4
+    digests = Blueprints()
+    first = digests.of(model(info=brief))
+    assert digests.of(model(info=brief)) is first
+    assert digests.of(model(info=brief, size_bytes=GIB)) is not first
+    assert len(digests.of(model(info=full)).weights.layers) == 4

@@ -87,14 +87,18 @@ def test_how_each_engine_starts():
         plan_for("mlx", 8192, unknown=1)
 
 
+def wide(variant_format):
+    return replace(folder(QWEN3_4B, variant_format), widths=widths_of(info(QWEN3_4B, variant_format)))
+
+
 def test_runtimes_keep_every_token_in_host_memory_unless_asked():
-    places, widths = [ram(64), card(24)], widths_of(info(QWEN3_4B, "onnx"))
+    places = [ram(64), card(24)]
     onnx, openvino = plan_for("onnx_genai", 1000), plan_for("openvino", 1000)
     row = 36 * 2 * 8 * 128
-    (share,) = runtime_shares(folder(QWEN3_4B, "onnx"), widths, onnx, places)
+    (share,) = runtime_shares(wide("onnx"), onnx, places)
     assert (share.place, share.terms[Term.KV]) == ("host", 1000 * row * 4)
     assert share.terms[Term.OUTPUT] == 1000 * 151936 * 4
-    (share,) = runtime_shares(folder(QWEN3_4B, "openvino"), widths, openvino, places)
+    (share,) = runtime_shares(wide("openvino"), openvino, places)
     assert (share.place, share.terms[Term.KV]) == ("host", int(1000 * row * 1.0625))
-    (share,) = runtime_shares(folder(QWEN3_4B, "openvino"), widths, replace(openvino, gpu_layers=99), places)
+    (share,) = runtime_shares(wide("openvino"), replace(openvino, gpu_layers=99), places)
     assert (share.place, share.terms[Term.KV]) == ("card", 1000 * row * 2)

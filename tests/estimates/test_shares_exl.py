@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.estimates.made_blueprints import card, ram
 from tests.estimates.made_folders import DEEPSEEK_V3, GIB, GPT_OSS_20B, LLAMA_13B, QWEN3_4B, QWEN3_5, folder, info
@@ -18,8 +20,8 @@ from weighbridge.estimates.shares_exl import exl_shares
 def shares(config, engine, cards, context=4096, layer_bytes=GIB, **changes):
     variant_format = {"exllamav2": "exl2", "exllamav3": "exl3"}[engine]
     plan = plan_for(engine, context, **changes)
-    model = folder(config, variant_format, layer_bytes)
-    return exl_shares(model, widths_of(info(config, variant_format)), plan, [ram(64), *cards])
+    model = replace(folder(config, variant_format, layer_bytes), widths=widths_of(info(config, variant_format)))
+    return exl_shares(model, plan, [ram(64), *cards])
 
 
 def term(found, wanted):

@@ -21,17 +21,17 @@ WIDTHS = widths_of(info(QWEN3_4B, "mlx"))
 @pytest.mark.parametrize(("weights", "peak"), [(2.26e9, 3.35e9), (4.28e9, 5.25e9), (8.05e9, 9.02e9)])
 def test_peaks_published_for_a_mac(weights, peak):
     model = replace(folder(QWEN3_4B, "mlx"), weights=Weights((), output_bytes=int(weights)))
-    (share,) = mlx_shares(model, WIDTHS, plan_for("mlx", 2048 + 128), [ram(64), MAC])
+    (share,) = mlx_shares(replace(model, widths=WIDTHS), plan_for("mlx", 2048 + 128), [ram(64), MAC])
     without_process = (share.total_bytes or 0) - (share.terms[Term.ENGINE] or 0)
     assert without_process == pytest.approx(peak, rel=0.03)
 
 
 def test_everything_lies_in_one_place():
     model = folder(QWEN3_4B, "mlx")
-    (share,) = mlx_shares(model, WIDTHS, plan_for("mlx", 4096), [ram(64), MAC, card(24)])
+    (share,) = mlx_shares(replace(model, widths=WIDTHS), plan_for("mlx", 4096), [ram(64), MAC, card(24)])
     assert share.place == "metal0"
     assert share.terms[Term.WEIGHTS] == 38 * GIB
-    (share,) = mlx_shares(model, WIDTHS, plan_for("mlx", 4096), [ram(64)])
+    (share,) = mlx_shares(replace(model, widths=WIDTHS), plan_for("mlx", 4096), [ram(64)])
     assert share.place == "host"
 
 
@@ -47,7 +47,7 @@ def test_scores_stand_in_memory_where_no_kernel_computes_them_piecewise():
 
 def test_what_is_not_known_is_none():
     unknown = folder({"model_type": "llama", "num_hidden_layers": 4}, "mlx")
-    (share,) = mlx_shares(unknown, None, plan_for("mlx", 4096), [ram(64)])
+    (share,) = mlx_shares(unknown, plan_for("mlx", 4096), [ram(64)])
     assert share.total_bytes is None
-    (share,) = mlx_shares(folder(QWEN3_4B, "mlx"), None, plan_for("mlx", 4096), [ram(64)])
+    (share,) = mlx_shares(folder(QWEN3_4B, "mlx"), plan_for("mlx", 4096), [ram(64)])
     assert share.terms[Term.COMPUTE] is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 from weighbridge.estimates.blueprint import Blueprint, blueprint
 from weighbridge.formats.model import ModelInfo
@@ -11,19 +10,15 @@ from weighbridge.library.model import Model
 
 
 class Blueprints:
-    """Remembers the digest of each model that it was asked for. `info_of` tells the best that is known of a model.
+    """Remembers the digest of each model that it was asked for. Safe to use from any thread."""
 
-    Safe to use from any thread.
-    """
-
-    def __init__(self, info_of: Callable[[Model], ModelInfo | None] | None = None) -> None:
-        self._info_of = info_of or (lambda model: model.info)
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[str, tuple[ModelInfo, int, Blueprint]] = {}
 
     def of(self, model: Model) -> Blueprint | None:
         """The digest of `model`; None where nothing is known of it. A new header makes a new digest."""
-        info = self._info_of(model)
+        info = model.info
         if info is None:
             return None
         with self._lock:

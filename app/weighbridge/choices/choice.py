@@ -37,6 +37,8 @@ class Surroundings:
 
     def if_unused(self, model_id: str) -> Surroundings:
         """The same, for weighing a model that may be loaded itself: it would give back what it holds first."""
+        if all(one.model_id != model_id for one in self.running):
+            return self
         running = [replace(one, in_flight=0, pinned=False) if one.model_id == model_id else one for one in self.running]
         return replace(self, running=running)
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weighbridge.choices.choice import Choice, Surroundings
-from weighbridge.estimates.estimate import Estimate
 from weighbridge.estimates.fit import Verdict, judged_by
 from weighbridge.running.calibration import by_table, corrected, device_places
 from weighbridge.running.observations import Observation, build_of, situation
@@ -30,18 +29,11 @@ def after_loads(choice: Choice, around: Surroundings, past: Sequence[Observation
 
 def after_table(choice: Choice, around: Surroundings, table: Table) -> Choice | None:
     """`choice` with the engine's own figures; None where its build's devices are not those that were weighed for."""
-    better = by_engine(choice, around, table)
-    if better is None or choice.fit is None:
-        return None
-    return replace(choice, fit=judged_by(better, choice.fit, choice.places))
-
-
-def by_engine(choice: Choice, around: Surroundings, table: Table) -> Estimate | None:
-    """The estimate with the engine's own figures, as `after_table` judges it."""
     if choice.fit is None:
         return None
     devices = device_places(around.machine, table.engine_id, choice.places)
-    return by_table(table, choice.fit.estimate, choice.places, devices)
+    better = by_table(table, choice.fit.estimate, choice.places, devices)
+    return None if better is None else replace(choice, fit=judged_by(better, choice.fit, choice.places))
 
 
 def planned_load(choice: Choice) -> Load:

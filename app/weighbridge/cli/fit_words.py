@@ -25,7 +25,7 @@ from weighbridge.choices.words import (
     where_in_words,
 )
 from weighbridge.cli.table import table
-from weighbridge.estimates.estimate import Estimate, Place, Share, Term
+from weighbridge.estimates.estimate import Estimate, Place, Term
 from weighbridge.estimates.fit import Fit, longest_context
 from weighbridge.formats.model import ModelInfo
 from weighbridge.library.model import Model
@@ -100,13 +100,9 @@ def _terms(estimate: Estimate, places: Sequence[Place]) -> str:
         for term in Term
         if any(share.terms.get(term, 0) != 0 for share in shares)
     ]
-    rows.append([text("Together"), *_cells([_total(share) for share in shares])])
+    rows.append([text("Together"), *_cells([share.total_bytes for share in shares])])
     rows.append([text("Free now"), *_cells([place.free_bytes for place in used])])
     return table(head, rows, right=tuple(range(1, len(head))))
-
-
-def _total(share: Share) -> int | None:
-    return share.total_bytes
 
 
 def _cells(amounts: Sequence[int | None]) -> list[str]:

@@ -26,6 +26,10 @@ class Term(StrEnum):
     ADAPTER = "adapter"
 
 
+Terms = dict[Term, int | None]
+"""Bytes by term, while they are summed; None is unknown."""
+
+
 class Basis(StrEnum):
     """Where a figure comes from."""
 

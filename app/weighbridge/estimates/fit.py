@@ -36,7 +36,8 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-GOOD = (Verdict.FITS, Verdict.TIGHT, Verdict.PARTIAL)
+WHOLE = (Verdict.FITS, Verdict.TIGHT)
+GOOD = (*WHOLE, Verdict.PARTIAL)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def fit(blueprint: Blueprint, plan: Plan, places: Sequence[Place], *, with_remed
 def judged_by(better: Estimate, found: Fit, places: Sequence[Place]) -> Fit:
     """`found` with a better estimate of its plan in the place of the calculated one, judged again."""
     verdict, left, place = _verdict(better, places)
-    if found.verdict is Verdict.PARTIAL and verdict in (Verdict.FITS, Verdict.TIGHT):
+    if found.verdict is Verdict.PARTIAL and verdict in WHOLE:
         verdict = Verdict.PARTIAL
     return replace(found, verdict=verdict, estimate=better, left_bytes=left, place=place)
 
@@ -103,15 +104,15 @@ def best_of_family(family: Sequence[Blueprint], plan: Plan, places: Sequence[Pla
     """The largest of several quantisations of one model that fits whole, else the largest that fits in part."""
     by_size = sorted(family, key=lambda each: each.weights.total_bytes, reverse=True)
     verdicts = [fit(each, plan, places).verdict for each in by_size]
-    for wanted in ((Verdict.FITS,), (Verdict.TIGHT,), (Verdict.PARTIAL,)):
+    for wanted in GOOD:
         for each, verdict in zip(by_size, verdicts, strict=True):
-            if verdict in wanted:
+            if verdict is wanted:
                 return each
     return None
 
 
 def _fits_with(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> bool:
-    return _judge(blueprint, plan, places).verdict in (Verdict.FITS, Verdict.TIGHT)
+    return _judge(blueprint, plan, places).verdict in WHOLE
 
 
 def _best(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Fit:
@@ -142,7 +143,7 @@ def _parts(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Fit | N
 def _partial(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Fit | None:
     """The verdict PARTIAL, where host memory holds its part too."""
     judged = _judge(blueprint, plan, places)
-    if judged.verdict not in (Verdict.FITS, Verdict.TIGHT):
+    if judged.verdict not in WHOLE:
         return None
     return replace(judged, verdict=Verdict.PARTIAL)
 

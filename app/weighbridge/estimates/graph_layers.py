@@ -16,7 +16,6 @@ from weighbridge.estimates.graph_rwkv import Rwkv
 from weighbridge.estimates.graph_space import Holes, Piece, Space
 from weighbridge.estimates.graph_states import DeltaNet, HeadScan, KeyedDelta, Lightning, Rows, Scan, ShortConv
 
-_NO_ROWS: Rows = ()
 _KEPT_RESULTS = 512
 
 

@@ -61,12 +61,7 @@ class Dense:
     def run(self, space: Space, batch: Batch, text: Piece, coming: Coming) -> Piece:
         """See Forward."""
         inner = self.inner * batch.tokens
-        first = space.take(2 * inner if self.gate == "joined" else inner)
-        second = space.take(inner) if self.gate == "own" else None
-        space.give(text)
-        both = first if self.gate == "none" else space.take(inner)
-        if self.gate != "none":
-            space.give(first, second)
+        both = _gated(space, inner, self.gate, text)
         out = space.take(self.width * batch.tokens)
         space.give(both)
         return out
@@ -116,12 +111,7 @@ class Experts:
 
     def _routed(self, space: Space, tokens: int, text: Piece, routing: tuple[Piece, Piece]) -> Piece:
         inner, width = self.used * self.inner * tokens, self.latent or self.width
-        first = space.take(2 * inner if self.gate == "joined" else inner)
-        second = space.take(inner) if self.gate == "own" else None
-        space.give(text)
-        both = first if self.gate == "none" else space.take(inner)
-        if self.gate != "none":
-            space.give(first, second)
+        both = _gated(space, inner, self.gate, text)
         answers = space.take(self.used * width * tokens)
         space.give(both, *routing)
         out = space.take(width * tokens)
@@ -134,3 +124,15 @@ def again(space: Space, size: int, old: Piece) -> Piece:
     new = space.take(size)
     space.give(old)
     return new
+
+
+def _gated(space: Space, inner: int, gate: str, text: Piece) -> Piece:
+    """What `text` makes of the first matrix of a feed-forward part and of its gate, joined; `text` is given up."""
+    first = space.take(2 * inner if gate == "joined" else inner)
+    second = space.take(inner) if gate == "own" else None
+    space.give(text)
+    if gate == "none":
+        return first
+    both = space.take(inner)
+    space.give(first, second)
+    return both

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.cache import layer_kv_bytes, layer_state_bytes
 from weighbridge.estimates.compute import PIPELINE_COPIES, compute_bytes, output_bytes
-from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term
+from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term, Terms
 from weighbridge.estimates.overhead import dequantised_bytes, overhead_bytes
 from weighbridge.estimates.placement import Seat, seats, shares_of
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty, Shape
 
 _TWO_CARDS = 2
-Terms = dict[Term, int | None]
 
 
 def llama_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:

@@ -32,10 +32,10 @@ def _shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[
     if blueprint.format == "gguf":
         return llama_shares(blueprint, plan, places)
     if blueprint.format == "mlx":
-        return mlx_shares(blueprint, blueprint.widths, plan, places)
+        return mlx_shares(blueprint, plan, places)
     if blueprint.format in ("exl2", "exl3"):
-        return exl_shares(blueprint, blueprint.widths, plan, places)
-    return runtime_shares(blueprint, blueprint.widths, plan, places)
+        return exl_shares(blueprint, plan, places)
+    return runtime_shares(blueprint, plan, places)
 
 
 def _ranged(exact: Estimate, blueprint: Blueprint) -> Estimate:

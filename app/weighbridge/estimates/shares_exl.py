@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from weighbridge.estimates import cache_exl2, cache_exl3
 from weighbridge.estimates.blueprint import Blueprint
-from weighbridge.estimates.config_widths import Widths
-from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term
+from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term, Terms
 from weighbridge.estimates.filling import filled
 from weighbridge.estimates.overhead import overhead_bytes, process_bytes
 from weighbridge.estimates.placement import shares_of
@@ -20,10 +19,8 @@ from weighbridge.estimates.shape import Certainty, Layer
 EXLLAMAV2, EXLLAMAV3 = "exllamav2", "exllamav3"
 LOGIT_BYTES = 4
 
-Terms = dict[Term, int | None]
 
-
-def exl_shares(blueprint: Blueprint, widths: Widths | None, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:
+def exl_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:
     """What lies in host memory, the first of `places`, and on each card that is used.
 
     `plan.split` shares the layers out as it says; without it, each card is filled before the next.
@@ -31,12 +28,12 @@ def exl_shares(blueprint: Blueprint, widths: Widths | None, plan: Plan, places: 
     host = _host(blueprint, plan, places[0])
     cards = [place for place in places[1:] if place.kind is PlaceKind.DEDICATED]
     if not cards:
-        return (_joined(host, _card(blueprint, widths, plan, places[0], range(_count(blueprint)), first=True)),)
-    spans = _spans(blueprint, widths, plan, cards)
+        return (_joined(host, _card(blueprint, plan, places[0], range(_count(blueprint)), first=True)),)
+    spans = _spans(blueprint, plan, cards)
     used = [(number, span) for number, span in enumerate(spans) if span]
     return (
         host,
-        *(_card(blueprint, widths, plan, cards[number], span, first=number == 0) for number, span in used),
+        *(_card(blueprint, plan, cards[number], span, first=number == 0) for number, span in used),
     )
 
 
@@ -55,12 +52,12 @@ def _joined(one: Share, other: Share) -> Share:
     return Share(one.place, {**terms, Term.ENGINE: one.terms[Term.ENGINE]})
 
 
-def _spans(blueprint: Blueprint, widths: Widths | None, plan: Plan, cards: Sequence[Place]) -> tuple[range, ...]:
+def _spans(blueprint: Blueprint, plan: Plan, cards: Sequence[Place]) -> tuple[range, ...]:
     sizes = [_slot_bytes(blueprint, plan, slot) for slot in range(_count(blueprint))]
     if any(plan.split or ()):
         weights = shares_of(plan, [card.free_bytes for card in cards])
         return filled(sizes, [int(sum(sizes) * each / sum(weights)) for each in weights])
-    fixed = _compute_bytes(blueprint, widths, plan, range(0))
+    fixed = _compute_bytes(blueprint, plan, range(0))
     taken = [_engine_bytes(plan, card, first=number == 0) + fixed for number, card in enumerate(cards)]
     free = [card.free_bytes for card in cards]
     return filled(sizes, [None if room is None else room - fix for room, fix in zip(free, taken, strict=True)])
@@ -74,8 +71,8 @@ def _slot_bytes(blueprint: Blueprint, plan: Plan, slot: int) -> int:
     return layers[slot].total_bytes + sum(kept)
 
 
-def _card(blueprint: Blueprint, widths: Widths | None, plan: Plan, place: Place, span: range, *, first: bool) -> Share:
-    weights, shape = blueprint.weights, blueprint.shape
+def _card(blueprint: Blueprint, plan: Plan, place: Place, span: range, *, first: bool) -> Share:
+    weights, shape, widths = blueprint.weights, blueprint.shape, blueprint.widths
     has_output = len(weights.layers) in span
     amount = sum(layer.total_bytes for layer in weights.layers[span.start : span.stop])
     terms: Terms = {
@@ -86,7 +83,7 @@ def _card(blueprint: Blueprint, widths: Widths | None, plan: Plan, place: Place,
         return Share(place.id, {**terms, Term.KV: None})
     kept = [_kept(blueprint, plan, layer) for layer in shape.layers[span.start : span.stop]]
     terms |= {Term.KV: sum(kv for kv, _ in kept), Term.STATE: sum(state for _, state in kept)}
-    terms[Term.COMPUTE] = None if widths is None else _compute_bytes(blueprint, widths, plan, span)
+    terms[Term.COMPUTE] = None if widths is None else _compute_bytes(blueprint, plan, span)
     if has_output and widths is not None:
         terms[Term.OUTPUT] = widths.vocabulary * LOGIT_BYTES * plan.slots
     return Share(place.id, terms)
@@ -103,7 +100,8 @@ def _kept(blueprint: Blueprint, plan: Plan, layer: Layer) -> tuple[int, int]:
     )
 
 
-def _compute_bytes(blueprint: Blueprint, widths: Widths | None, plan: Plan, span: range) -> int:
+def _compute_bytes(blueprint: Blueprint, plan: Plan, span: range) -> int:
+    widths = blueprint.widths
     if widths is None:
         return 0
     if plan.engine == EXLLAMAV3:

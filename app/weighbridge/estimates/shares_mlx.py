@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.cache_mlx import mlx_cells, mlx_kv_bytes, mlx_state_bytes, mlx_step
 from weighbridge.estimates.config_widths import Widths
-from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term
+from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term, Terms
 from weighbridge.estimates.overhead import overhead_bytes
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty, Shape
-
-Terms = dict[Term, int | None]
 
 TYPE_BYTES, LOGIT_BYTES = 2, 4
 HIDDEN_COPIES, FEED_FORWARD_COPIES = 18, 2
@@ -34,10 +32,10 @@ _PIECEWISE = frozenset({64, 72, 80, 96, 128})
 _CHUNKED = frozenset({"llama4", "llama4_text"})
 
 
-def mlx_shares(blueprint: Blueprint, widths: Widths | None, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:
+def mlx_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:
     """What lies in the one place that MLX uses: the first that a GPU computes in, else the system's memory."""
     place = next((each for each in places if each.kind is not PlaceKind.HOST), places[0])
-    shape, amount = blueprint.shape, blueprint.weights.total_bytes
+    shape, widths, amount = blueprint.shape, blueprint.widths, blueprint.weights.total_bytes
     terms: Terms = {Term.WEIGHTS: amount, Term.ENGINE: overhead_bytes("mlx", place, amount)}
     if shape.certainty is Certainty.UNKNOWN:
         return (Share(place.id, {**terms, Term.KV: None}),)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from weighbridge.estimates.blueprint import Blueprint
-from weighbridge.estimates.config_widths import Widths
-from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term
+from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term, Terms
 from weighbridge.estimates.overhead import overhead_bytes
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty
@@ -24,16 +23,12 @@ CARD_KV_BYTES = 2.0
 FLOAT_BYTES = 4
 STATE_BYTES = 4
 
-Terms = dict[Term, int | None]
 
-
-def runtime_shares(
-    blueprint: Blueprint, widths: Widths | None, plan: Plan, places: Sequence[Place]
-) -> tuple[Share, ...]:
+def runtime_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:
     """What lies in the one place that is used: the first card where `gpu_layers` is above 0, else host memory."""
     cards = [place for place in places if place.kind is not PlaceKind.HOST] if plan.gpu_layers else []
     place = cards[0] if cards else places[0]
-    amount = blueprint.weights.total_bytes
+    widths, amount = blueprint.widths, blueprint.weights.total_bytes
     terms: Terms = {Term.WEIGHTS: amount, Term.ENGINE: overhead_bytes(plan.engine, place, amount)}
     if blueprint.shape.certainty is Certainty.UNKNOWN:
         return (Share(place.id, {**terms, Term.KV: None}),)

@@ -35,9 +35,6 @@ BY_NUMBER: Mapping[int, str] = {number: name for name, number in BY_NAME.items()
 UNKNOWN = -1_000
 """A type that this list does not have: its size is what the file says."""
 
-FLOATS = frozenset({"F16", "BF16", "F32", "F64", "F8_E4M3", "F8_E5M2"})
-"""Types of which one element is one weight."""
-
 
 def bits_of(name: str) -> int | None:
     """Bits that one element takes; None for a type that is not known."""

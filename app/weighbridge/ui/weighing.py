@@ -145,8 +145,9 @@ class Weighing(QObject):
 
     def choice(self, model: Model) -> Choice | None:
         """The last weighing of `model`, a close one before others; None where there was none yet."""
-        if self._looked is not None and self._looked[1] is model and self._looked[0] == self._stamp:
-            return self._looked[2].choice
+        close = self.closely(model)
+        if close is not None:
+            return close.choice
         known = self._known.get(model.id)
         return None if known is None else known[2]
 
@@ -162,7 +163,7 @@ class Weighing(QObject):
         if around is None:
             return
         self._stamp = self._around_stamp()
-        fresh = [model.id for model in seen if self._is_stale(model) and self._weigh(model, around)]
+        fresh = [model.id for model in seen if self._weigh_anew(model, around)]
         self._waiting = [model for model in models if self._is_stale(model)]
         if self._waiting:
             self._timer.start()
@@ -189,7 +190,7 @@ class Weighing(QObject):
         around, until_s = self._around(), time.monotonic() + SLICE_S
         while around is not None and self._waiting and time.monotonic() < until_s:
             model = self._waiting.pop()
-            if self._is_stale(model) and self._weigh(model, around):
+            if self._weigh_anew(model, around):
                 self._untold.append(model.id)
         over = around is None or not self._waiting
         if over:
@@ -199,10 +200,12 @@ class Weighing(QObject):
             self._tell_at_s = time.monotonic() + TELL_S
             self.weighed.emit(done)
 
-    def _weigh(self, model: Model, around: Surroundings) -> bool:
-        load, stamp = self.load_of(model), self._stamp
-        choice = weigh(model, self._sources.blueprints.of(model), load, around.if_unused(model.id))
-        self._known[model.id] = (stamp, model, choice)
+    def _weigh_anew(self, model: Model, around: Surroundings) -> bool:
+        """Weigh `model`, unless its figures are those of now. Whether it was."""
+        if not self._is_stale(model):
+            return False
+        choice = weigh(model, self._sources.blueprints.of(model), self.load_of(model), around.if_unused(model.id))
+        self._known[model.id] = (self._stamp, model, choice)
         return True
 
     def _is_stale(self, model: Model) -> bool:

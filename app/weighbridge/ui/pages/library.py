@@ -333,7 +333,6 @@ class LibraryPage(Page):
         seen = [row.model for row in self._table.seen]
         chosen = self._table.chosen
         self._services.weighing.refresh(self._services.library.models, [*seen, *([chosen.model] if chosen else [])])
-        self._services.weighing.look_closely(chosen.model if chosen else None)
 
     def _weighed(self, ids: Sequence[str]) -> None:
         running, wanted = self._services.supervisor.running(), set(ids)
