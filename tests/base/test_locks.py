@@ -1,10 +1,10 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 
 import pytest
+from tests.processes import running
 
 from weighbridge.base.errors import BadFile, Refused
 from weighbridge.base.locks import Owner, OwnerLock
@@ -24,10 +24,9 @@ time.sleep(600)
 @pytest.fixture
 def other(tmp_path):
     """Another process that owns the folder."""
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+    with running([sys.executable, "-c", HOLD, str(tmp_path)]) as process:
         assert process.stdout.readline() == "held\n"
         yield process
-        process.kill()
 
 
 def test_a_folder_s_lock_has_a_mark_of_its_own_while_it_is_held(tmp_path):

@@ -10,8 +10,10 @@ import sys
 import httpx2
 import psutil
 import pytest
+from tests.processes import running
 
 from weighbridge.cli.loading import owner_of_engines
+from weighbridge.running import launcher
 from weighbridge.running.readiness import free_port
 
 COMMAND = [sys.executable, "-m", "weighbridge", "serve"]
@@ -27,7 +29,7 @@ def models(home):
 
 
 def start(*options):
-    return subprocess.Popen([*COMMAND, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return running([*COMMAND, *options], stderr=subprocess.PIPE)
 
 
 def test_one_line_once_ready_and_sigterm_ends_all(models):
@@ -36,7 +38,7 @@ def test_one_line_once_ready_and_sigterm_ends_all(models):
         told = json.loads(process.stdout.readline())
         assert told == {"url": f"http://127.0.0.1:{port}", "models": ["parrot", "slow"]}
         children = psutil.Process(process.pid).children(recursive=True)
-        assert len(children) == 2
+        assert len(children) >= 2  # launcher and engine; a look at the machine may run beside them
         body = {"messages": [{"role": "user", "content": "hello"}]}
         answer = httpx2.post(f"{told['url']}/v1/chat/completions", json=body, trust_env=False, timeout=20).json()
         assert answer["choices"][0]["message"]["content"] == "hello"
@@ -69,9 +71,9 @@ def test_context_and_idle_time_of_the_settings_hold_without_a_window(home):
 def test_what_a_killed_owner_could_not_end_is_ended_by_the_next(models):
     with start("--model", "parrot", "--port", str(free_port()), "--json") as first:
         first.stdout.readline()
-        [launcher] = psutil.Process(first.pid).children()
-        left = [launcher, *launcher.children()]
-        launcher.suspend()  # so that it does not see its owner's end
+        [between] = [child for child in psutil.Process(first.pid).children() if launcher.__file__ in child.cmdline()]
+        left = [between, *between.children()]
+        between.suspend()  # so that it does not see its owner's end
         first.kill()
         first.wait(10)
         assert all(process.is_running() for process in left)

@@ -2,11 +2,11 @@
 
 import os
 import signal
-import subprocess
 import sys
 
 import psutil
 import pytest
+from tests.processes import running
 
 ASKING = """
 import subprocess, sys, time
@@ -20,7 +20,7 @@ time.sleep(600)
 def test_a_question_that_hangs_ends_with_who_asked(tmp_path):
     (tmp_path / "xllamacpp.py").write_text("print('up', flush=True)\nimport time\ntime.sleep(600)\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    with subprocess.Popen([sys.executable, "-c", ASKING], env=environment, stdout=subprocess.PIPE, text=True) as asking:
+    with running([sys.executable, "-c", ASKING], env=environment) as asking:
         hanging = psutil.Process(int(asking.stdout.readline()))
         assert asking.stdout.readline() == "up\n"
         os.kill(asking.pid, signal.SIGKILL)

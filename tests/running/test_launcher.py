@@ -9,6 +9,7 @@ import time
 
 import psutil
 import pytest
+from tests.processes import running
 
 from weighbridge.running import launcher
 
@@ -87,13 +88,12 @@ def test_the_end_of_the_pipe_ends_the_program(command):
 @pytest.mark.parametrize("victim", ["parent", "launcher"])
 def test_a_kill_of_parent_or_launcher_leaves_nothing(victim):
     script = PARENT.format(launcher=launcher.__file__, command=SLEEP)
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
+    with running([sys.executable, "-c", script]) as parent:
         between = int(parent.stdout.readline())
         assert parent.stdout.readline() == "up\n"
         [program] = [child.pid for child in psutil.Process(between).children()]
         os.kill(parent.pid if victim == "parent" else between, signal.SIGKILL)
         assert gone(program)
-        parent.kill()
     assert gone(between)
 
 

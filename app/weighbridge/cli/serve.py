@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from weighbridge.base.errors import BadFile
 from weighbridge.base.paths import default_paths
+from weighbridge.base.stop_signals import StopSignals
 from weighbridge.base.words import text
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
     from weighbridge.base.locks import OwnerLock
     from weighbridge.running.state import Running
+
+_LOOK_S = 0.1
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -41,10 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     from weighbridge.server.requests import RequestRecords
     from weighbridge.server.serving import Port
 
-    stop = _stop_signals()
     library = library_for(arguments.model)
     model = library.resolve(arguments.model) if arguments.model else None
-    with _ownership() as lock, owner_of_engines(arguments, lock.mark) as supervisor:
+    with StopSignals() as stop, _ownership() as lock, owner_of_engines(arguments, lock.mark) as supervisor:
         port = Port(gateway(library, supervisor, RequestRecords()))
         url = port.start(settings().value.port if arguments.port is None else arguments.port)
         lock.tell("serve", url)
@@ -72,22 +72,12 @@ def _ownership() -> Iterator[OwnerLock]:
         lock.release()
 
 
-def _stop_signals() -> threading.Event:
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    return stop
-
-
-def _loaded(loading: Future[Running], stop: threading.Event) -> bool:
+def _loaded(loading: Future[Running], stop: StopSignals) -> bool:
     """Wait for the load; False where it was cut short by a signal. Raises what the load raises."""
-    while not stop.is_set():
-        try:
-            loading.result(timeout=0.1)
+    while not stop.wait(_LOOK_S):
+        if loading.done():
+            loading.result()
             return True
-        except TimeoutError:
-            if loading.done():
-                raise
     return False
 
 

@@ -58,8 +58,7 @@ def main(argv: list[str]) -> int:
     stop = threading.Event()
     threading.Thread(target=_end_when_told, args=(child, grace_s, stop), daemon=True).start()
     threading.Thread(target=_watch_parent, args=(stop,), daemon=True).start()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    threading.Thread(target=_watch_signals, args=(_signals(), stop), daemon=True).start()
     status = child.wait()
     _kill_group(child.pid)
     _kill_adopted()
@@ -122,6 +121,24 @@ def _prctl_call(option: int, value: int) -> Callable[[], None]:
 def _watch_parent(stop: threading.Event) -> None:
     while os.read(0, 4096):
         pass
+    stop.set()
+
+
+def _signals() -> int:
+    """A file descriptor that can be read from once SIGTERM or SIGINT came. The wake-up descriptor, because a handler
+    runs in the main thread alone, and that may wait for the program while the signal is handed to another thread.
+    """
+    read, write = os.pipe()
+    if _POSIX:
+        os.set_blocking(write, False)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    return read
+
+
+def _watch_signals(read: int, stop: threading.Event) -> None:
+    os.read(read, 1)
     stop.set()
 
 
