@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weighbridge.estimates.activations import Activations, activations
 from weighbridge.estimates.config_widths import Widths, widths_of
 from weighbridge.estimates.shape import Certainty, Shape
 from weighbridge.estimates.shape_config import shape_of_config
 from weighbridge.estimates.shape_gguf import shape_of_gguf
+from weighbridge.estimates.use import Use, use_of
 from weighbridge.estimates.weights import Weights, weights_of
 from weighbridge.estimates.weights_config import weights_of_safetensors
 from weighbridge.formats.model import ModelInfo
@@ -22,7 +23,7 @@ class Blueprint:
     """One model's digest.
 
     `activations` is None where the header does not tell how wide the model is, or the format is not llama.cpp's; then
-    `widths` stands for it.
+    `widths` stands for it. `use` is what one token touches.
     """
 
     format: str
@@ -32,6 +33,7 @@ class Blueprint:
     activations: Activations | None = None
     context_length: int | None = None
     widths: Widths | None = None
+    use: Use = field(default_factory=Use)
 
     @property
     def can_be_split(self) -> bool:
@@ -42,21 +44,25 @@ class Blueprint:
 def blueprint(info: ModelInfo, size_bytes: int) -> Blueprint:
     """The digest of the model that `info` tells of, whose files have `size_bytes`. A few ms for a full header."""
     if info.format != "gguf":
+        weights = weights_of_safetensors(info, size_bytes)
         return Blueprint(
             format=info.format,
             architecture=info.architecture,
             shape=_believed(shape_of_config(info), info),
-            weights=weights_of_safetensors(info, size_bytes),
+            weights=weights,
             context_length=info.context_length,
             widths=widths_of(info),
+            use=use_of(info, weights),
         )
+    weights = weights_of(info, size_bytes)
     return Blueprint(
         format=info.format,
         architecture=info.architecture,
         shape=_believed(shape_of_gguf(info), info),
-        weights=weights_of(info, size_bytes),
+        weights=weights,
         activations=activations(info),
         context_length=info.context_length,
+        use=use_of(info, weights),
     )
 
 

@@ -32,15 +32,21 @@ def index_cells(index: Index, plan: Plan) -> int:
 def layer_kv_bytes(layer: Layer, plan: Plan) -> int:
     """The layer's part of the KV cache, over all streams."""
     streams = plan.slots if layer.separate else plan.streams
-    one = layer_cells(layer, plan) * _layer_row_bytes(layer, plan) if layer.cached else 0.0
+    one = layer_cells(layer, plan) * layer_row_bytes(layer, plan) if layer.cached else 0.0
     if layer.index:
-        one += index_cells(layer.index, plan) * _row_bytes(layer.index.key_width, layer.index.value_width, plan)
+        one += index_cells(layer.index, plan) * index_row_bytes(layer.index, plan)
     return int(streams * one)
 
 
-def _layer_row_bytes(layer: Layer, plan: Plan) -> float:
+def layer_row_bytes(layer: Layer, plan: Plan) -> float:
+    """What one token takes in the layer's own cache."""
     padded = None if plan.flash_attention else layer.padded_width
     return _row_bytes(layer.key_width, layer.value_width if padded is None else padded, plan)
+
+
+def index_row_bytes(index: Index, plan: Plan) -> float:
+    """What one row of a layer's second cache takes."""
+    return _row_bytes(index.key_width, index.value_width, plan)
 
 
 def _row_bytes(key_width: int, value_width: int, plan: Plan) -> float:
@@ -66,5 +72,5 @@ def token_bytes(shape: Shape, plan: Plan) -> int:
     """What one token more of a long context costs: only the layers without a window grow with it, and all indexes."""
     growing = [layer for layer in shape.layers if layer.cached and (layer.window is None or plan.whole_window)]
     indexes = [layer.index for layer in shape.layers if layer.index]
-    rows = sum(_layer_row_bytes(layer, plan) for layer in growing)
-    return round(rows + sum(_row_bytes(index.key_width, index.value_width, plan) / index.every for index in indexes))
+    rows = sum(layer_row_bytes(layer, plan) for layer in growing)
+    return round(rows + sum(index_row_bytes(index, plan) / index.every for index in indexes))

@@ -18,15 +18,21 @@ _TWO_CARDS = 2
 
 def llama_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:
     """What lies in each of `places`, the first of which is the system's memory; unused cards are left out."""
-    held = [places[0], *(place for place in places[1:] if place.kind is PlaceKind.DEDICATED)]
-    cards = shares_of(plan, [place.free_bytes for place in held[1:]]) if len(held) > 1 else ()
-    taken = seats(blueprint.weights, plan, cards, places[0].reordered)
-    kept = _Kept(blueprint.shape, plan, PIPELINE_COPIES if len(held) > _TWO_CARDS and not taken[0].layers else 1)
+    taken = llama_seats(blueprint, plan, places)
+    pipelined = len(taken) > _TWO_CARDS and not taken[0][1].layers
+    kept = _Kept(blueprint.shape, plan, PIPELINE_COPIES if pipelined else 1)
     return tuple(
         Share(place.id, _terms(blueprint, plan, kept, seat, place))
-        for place, seat in zip(held, taken, strict=True)
-        if place is held[0] or seat.layers or seat.has_output
+        for place, seat in taken
+        if place is places[0] or seat.layers or seat.has_output
     )
+
+
+def llama_seats(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> list[tuple[Place, Seat]]:
+    """What of the weights lies where: the system's memory first, then each card, those without a layer among them."""
+    held = [places[0], *(place for place in places[1:] if place.kind is PlaceKind.DEDICATED)]
+    cards = shares_of(plan, [place.free_bytes for place in held[1:]]) if len(held) > 1 else ()
+    return list(zip(held, seats(blueprint.weights, plan, cards, places[0].reordered), strict=True))
 
 
 class _Kept:

@@ -121,9 +121,9 @@ def _single(number: float) -> float:
 
 def _card(weights: Weights, plan: Plan, span: range, has_output: bool) -> Seat:
     layers = _layers(weights, span)
-    away = _away(plan, span)
+    first = away(plan, span)
     copy = weights.embedding_bytes if has_output and weights.tied else 0
-    amount = sum(layer.dense_bytes for layer in layers) + sum(layer.expert_bytes for layer in layers[away:])
+    amount = sum(layer.dense_bytes for layer in layers) + sum(layer.expert_bytes for layer in layers[first:])
     output = weights.output_bytes + copy if has_output else 0
     return Seat(amount + output, span, has_output, copy)
 
@@ -131,7 +131,7 @@ def _card(weights: Weights, plan: Plan, span: range, has_output: bool) -> Seat:
 def _host(weights: Weights, plan: Plan, spans: Sequence[range], has_output: bool, reordered: Collection[str]) -> Seat:
     """A tied output needs no copy where it lies in the same memory as the embedding, unless it is reordered."""
     layers = _layers(weights, spans[0])
-    guests = [layer for span in spans[1:] for layer in _layers(weights, span)[: _away(plan, span)]]
+    guests = [layer for span in spans[1:] for layer in _layers(weights, span)[: away(plan, span)]]
     experts = sum(layer.expert_bytes for layer in guests)
     copied = has_output and weights.tied and weights.embedding_type in reordered
     copy = weights.embedding_bytes if copied else 0
@@ -154,7 +154,7 @@ def _layers(weights: Weights, span: range) -> Sequence[LayerWeights]:
     return layers[span.start : span.stop]
 
 
-def _away(plan: Plan, span: range) -> int:
+def away(plan: Plan, span: range) -> int:
     """How many of a card's layers have their experts in host memory: its first ones."""
     return min(max(plan.cpu_experts - span.start, 0), len(span))
 

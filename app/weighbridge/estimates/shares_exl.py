@@ -12,7 +12,7 @@ from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term, Terms
 from weighbridge.estimates.filling import filled
 from weighbridge.estimates.overhead import overhead_bytes, process_bytes
-from weighbridge.estimates.placement import shares_of
+from weighbridge.estimates.placement import Seat, shares_of
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty, Layer
 
@@ -26,7 +26,7 @@ def exl_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tup
     `plan.split` shares the layers out as it says; without it, each card is filled before the next.
     """
     host = _host(blueprint, plan, places[0])
-    cards = [place for place in places[1:] if place.kind is PlaceKind.DEDICATED]
+    cards = _cards(places)
     if not cards:
         return (_joined(host, _card(blueprint, plan, places[0], range(_count(blueprint)), first=True)),)
     spans = _spans(blueprint, plan, cards)
@@ -35,6 +35,20 @@ def exl_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tup
         host,
         *(_card(blueprint, plan, cards[number], span, first=number == 0) for number, span in used),
     )
+
+
+def exl_seats(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> list[tuple[Place, Seat]]:
+    """Which layers lie on which card, and where the output is; in the first of `places` where there is no card."""
+    layers, cards = len(blueprint.weights.layers), _cards(places)
+    spans = _spans(blueprint, plan, cards) if cards else (range(layers + 1),)
+    return [
+        (place, Seat(layers=range(span.start, min(span.stop, layers)), has_output=layers in span))
+        for place, span in zip(cards or [places[0]], spans, strict=True)
+    ]
+
+
+def _cards(places: Sequence[Place]) -> list[Place]:
+    return [place for place in places[1:] if place.kind is PlaceKind.DEDICATED]
 
 
 def _count(blueprint: Blueprint) -> int:
