@@ -1,0 +1,55 @@
+"""What of a model one token makes an engine touch, digested once for each file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from weighbridge.estimates.weights import Weights
+from weighbridge.formats.model import ModelInfo
+
+
+@dataclass(frozen=True)
+class Use:
+    """`expert_share` of a layer's experts is read for a token: 1 where there are none, None where it is not told.
+
+    `active_parameters` are what a token is multiplied with, `attention_width` the elements of its queries over all
+    layers, `type_name` the type in which most of the layers' bytes lie.
+    """
+
+    expert_share: float | None = 1.0
+    active_parameters: int | None = None
+    attention_width: int = 0
+    type_name: str | None = None
+
+
+def use_of(info: ModelInfo, weights: Weights) -> Use:
+    """That of the model that `info` tells of."""
+    return Use(
+        expert_share=_expert_share(info, weights),
+        active_parameters=info.active_parameters or (None if info.experts else info.parameters),
+        attention_width=_attention_width(info),
+        type_name=_bulk_type(weights) or info.quant,
+    )
+
+
+def _expert_share(info: ModelInfo, weights: Weights) -> float | None:
+    if not any(layer.expert_bytes for layer in weights.layers) and not info.experts:
+        return 1.0
+    if not info.experts or not info.experts_used:
+        return None
+    return min(1.0, info.experts_used / info.experts)
+
+
+def _attention_width(info: ModelInfo) -> int:
+    heads, kv_heads = info.heads or (), info.kv_heads or info.heads or ()
+    attending = [count for count, kept in zip(heads, kv_heads, strict=False) if kept]
+    return sum(attending) * (info.key_length or 0)
+
+
+def _bulk_type(weights: Weights) -> str | None:
+    sums: Counter[str] = Counter()
+    for layer in weights.layers:
+        for kind, amount in (*layer.dense_matrices, *layer.expert_matrices):
+            sums[kind] += amount
+    return sums.most_common(1)[0][0] if sums else None
