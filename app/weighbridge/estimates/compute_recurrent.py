@@ -1,7 +1,7 @@
 """The compute buffer of models that keep a state: what their graph takes while one batch is computed.
 
 Their layers differ in what they leave behind, and a formula for the widest of them is off by up to 70 %; so the graph
-is run through once for each size of batch (see `graph_layers`), as an outline digested from the file once.
+is run through once for each size of batch (see `graph_walk`), as an outline digested from the file once.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from weighbridge.estimates.graph_attention import Attention, LatentAttention
 from weighbridge.estimates.graph_keys import shapes_of_keys
-from weighbridge.estimates.graph_layers import Block, Both, Graph, Mixer, graph_floats
+from weighbridge.estimates.graph_layers import Block, Both, Graph, Mixer
 from weighbridge.estimates.graph_parts import Batch, Dense, Experts
 from weighbridge.estimates.graph_rwkv import Rwkv, TimeMix6, TimeMix7
 from weighbridge.estimates.graph_states import DeltaNet, HeadScan, KeyedDelta, Lightning, Scan, ShortConv
+from weighbridge.estimates.graph_walk import graph_floats
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Layer, Shape
 from weighbridge.formats.keys import Keys

@@ -1,22 +1,15 @@
-"""A model's graph, layer by layer, and how much memory it takes while it is computed.
-
-Only what fits into the holes that others leave makes a graph short: hence the layers are run through one after another,
-as the engine does when it sets the memory aside.
-"""
+"""A model's graph as an outline, layer by layer; `graph_walk` tells how much memory it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 from weighbridge.estimates.graph_attention import Attention, LatentAttention
 from weighbridge.estimates.graph_parts import Batch, Coming, Dense, Experts, again
 from weighbridge.estimates.graph_rwkv import Rwkv
-from weighbridge.estimates.graph_space import Holes, Piece, Space
+from weighbridge.estimates.graph_space import Piece, Space
 from weighbridge.estimates.graph_states import DeltaNet, HeadScan, KeyedDelta, Lightning, Rows, Scan, ShortConv
-
-_KEPT_RESULTS = 512
 
 
 @dataclass(frozen=True)
@@ -113,64 +106,24 @@ class Graph:
     layers: tuple[Block | Rwkv, ...]
     positions: int = 1
 
+    @cached_property
+    def kinds(self) -> tuple[Block | Rwkv, ...]:
+        """The layers that differ: most models have two or three kinds."""
+        return tuple(dict.fromkeys(self.layers))
 
-@lru_cache(maxsize=_KEPT_RESULTS)
-def graph_floats(graph: Graph, batch: Batch, first: int, last: int, has_input: bool = True) -> int:
-    """The floats that layers `first` up to `last` take, beside the masks of attention, which stay all the time.
+    @cached_property
+    def kind_of(self) -> tuple[int, ...]:
+        """For each layer its place among `kinds`."""
+        places = {layer: place for place, layer in enumerate(self.kinds)}
+        return tuple(places[layer] for layer in self.layers)
 
-    Without `has_input`, the text comes from another place, already embedded.
-    """
-    space = Space()
-    layers = graph.layers[first:last]
-    residual = _inputs(space, graph, batch, layers, has_input)
-    rows = Coming(layers[0].remembered if layers else ())
-    rows.fetch(space, batch)
-    pieces, known = rows.pieces, dict[object, tuple[Piece, Rows, Holes]]()
-    for number, layer in enumerate(layers):
-        fetches = not isinstance(layer, Block) or layer.in_order
-        coming = Coming(_next_remembered(layers, number) if fetches else ())
-        now = (layer, coming.floats, residual, pieces, space.holes)
-        if now in known:
-            residual, pieces, holes = known[now]
-            space.go_on_from(holes)
-            continue
-        residual = layer.run(space, batch, residual, pieces, coming)
-        pieces = coming.pieces if fetches else pieces
-        known[now] = residual, pieces, space.holes
-    return space.peak
-
-
-def _next_remembered(layers: Sequence[Block | Rwkv], number: int) -> tuple[int, ...]:
-    """What the next layer remembers that is not computed as late as can be."""
-    for layer in layers[number + 1 :]:
-        if not isinstance(layer, Block) or layer.in_order:
-            return layer.remembered
-    return ()
-
-
-def _inputs(space: Space, graph: Graph, batch: Batch, layers: Sequence[Block | Rwkv], has_input: bool) -> Piece:
-    """What stands beside the graph, and the embedded text, which is the first residual.
-
-    A batch may be of tokens, of embeddings, or of both, and the graph has a way for each.
-    """
-    tokens, wide = batch.tokens, graph.width * batch.tokens
-    ids: tuple[Piece, ...] = ()
-    mixed: tuple[Piece, ...] = ()
-    if has_input:
-        ids = (space.take(tokens),)
-        space.take(wide)
-        mixed = (space.take(tokens), space.take(2 * tokens), space.take(wide))
-    space.take(batch.slots)
-    mixers = [layer.mixer for layer in layers if isinstance(layer, Block)]
-    if any(isinstance(mixer, Attention | LatentAttention | Both) for mixer in mixers):
-        space.take((graph.positions + 2 + 2) * tokens)
-    space.take(max((mixer.inputs(batch) for mixer in mixers if isinstance(mixer, Lightning)), default=0))
-    embedded = space.take(wide)
-    if not has_input:
-        return embedded
-    space.give(*ids)
-    told = space.take(wide)
-    space.give(mixed[0])
-    space.take(wide)
-    space.give(mixed[2], told, mixed[1])
-    return embedded
+    @cached_property
+    def followers(self) -> tuple[int, ...]:
+        """For each layer that puts its graph in order itself, the next one that does; for the others, the end."""
+        following = end = len(self.layers)
+        found = []
+        for number in reversed(range(end)):
+            in_order = self.layers[number].in_order
+            found.append(following if in_order else end)
+            following = number if in_order else following
+        return tuple(reversed(found))

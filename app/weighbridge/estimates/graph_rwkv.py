@@ -131,6 +131,8 @@ class Rwkv:
     forward: Dense
     mixing: bool = True
     gated: bool = False
+    in_order = True
+    """It puts its graph in order itself; see `graph_layers.Block`."""
 
     @property
     def conv(self) -> int:

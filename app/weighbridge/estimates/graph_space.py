@@ -12,25 +12,23 @@ _ENDLESS = 1 << 60
 Piece = tuple[int, int] | None
 """Where a tensor lies, and how long it is; None for one of no length."""
 Holes = tuple[tuple[int, ...], tuple[int, ...]]
-"""Starts and lengths."""
+"""Starts and lengths; the last one is all that lies behind."""
+
+EMPTY: Holes = (0,), (_ENDLESS,)
 
 
 class Space:
-    """A buffer as long as it has to be. `peak` is how long it became."""
+    """A buffer as long as it has to be, with these holes at first. `peak` is how long it became since."""
 
-    def __init__(self) -> None:
-        self._starts = [0]
-        self._sizes = [_ENDLESS]
+    def __init__(self, holes: Holes = EMPTY) -> None:
+        self._starts = list(holes[0])
+        self._sizes = list(holes[1])
         self.peak = 0
 
     @property
     def holes(self) -> Holes:
         """Where there is room, and how much: two spaces with the same holes go on alike."""
         return tuple(self._starts), tuple(self._sizes)
-
-    def go_on_from(self, holes: Holes) -> None:
-        """Be as a space was that had these holes."""
-        self._starts, self._sizes = list(holes[0]), list(holes[1])
 
     def take(self, size: int) -> Piece:
         """The smallest hole that is large enough, the last of equals; where there is none, the end."""
