@@ -1,0 +1,48 @@
+"""How fast an answer is written. Pure.
+
+    t = layers x c + weights read / (k x B) + cache read / (kk x B), summed over places; tok/s = 1 / t
+
+Reading dominates, for every weight is read once for each token; the fixed cost of a layer (launches, norms, waiting)
+is what makes small models slower than their bytes tell. Layers in several places come one after the other, so times
+add up. Source of the form and of its first constants: llama.cpp's and MLX's published benchmark tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from weighbridge.estimates.speed.pace import Pace
+from weighbridge.estimates.speed.speed import Leg, Speed, spread_of
+from weighbridge.estimates.speed.work import Work
+
+BOUNDARY_S = 1e-4
+"""What it costs to hand a token from one place to the next."""
+
+
+def decode(works: Sequence[Work], paces: Mapping[str, Pace], depth: int) -> Speed | None:
+    """Steps a second, each of which writes one token of every answer, when `depth` tokens are in the cache.
+
+    None where there is no work, or where the bandwidth of a place that has some is not known.
+    """
+    if not works or any(work.place not in paces for work in works):
+        return None
+    legs = tuple(_leg(work, paces[work.place]) for work in works)
+    handed_s = BOUNDARY_S * (len(legs) - 1)
+    whole_s = handed_s + sum(leg.seconds for leg in legs)
+    low_s = handed_s + sum(seconds(leg.work, leg.pace, leg.pace.high_gbs) for leg in legs)
+    high_s = handed_s + sum(seconds(leg.work, leg.pace, leg.pace.low_gbs) for leg in legs)
+    spread = 1 + spread_of(legs)
+    return Speed(1 / high_s / spread, 1 / whole_s, spread / low_s, depth, legs=legs)
+
+
+def _leg(work: Work, pace: Pace) -> Leg:
+    return Leg(work, pace, seconds(work, pace, pace.mid_gbs))
+
+
+def seconds(work: Work, pace: Pace, gbs: float) -> float:
+    """How long a place takes for its part of a token, at this bandwidth."""
+    row, each_s = pace.constants, 1e-9 / gbs
+    fixed = (work.layers * row.layer_us + work.mixed_layers * row.mixed_layer_us) * 1e-6
+    reading = work.weight_bytes * each_s / (row.streaming * pace.type_factor(work.type_name))
+    cache = row.latent_streaming if work.latent else row.cache_streaming
+    return fixed + reading + work.cache_bytes * each_s / cache

@@ -1,0 +1,85 @@
+"""How fast a prompt is read. Pure.
+
+    t = 2 x active parameters / F + 4 x elements of queries x tokens attended to / Fa; tok/s = 1 / t
+
+A prompt is read many tokens at a time, so computing dominates, not memory. F is what a device reaches of its published
+half-precision rate with quantised weights, Fa what its attention reaches. Weights that lie in the system's memory while
+there is a card are copied to it, once for each batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from weighbridge.estimates.blueprint import Blueprint
+from weighbridge.estimates.estimate import HOST
+from weighbridge.estimates.plan import Plan
+from weighbridge.estimates.speed.pace import Pace
+from weighbridge.estimates.speed.speed import Leg, Speed, spread_of
+from weighbridge.estimates.speed.work import Work
+
+BUS_GBS = 16.0
+"""What a card takes of weights from the system's memory, in GB/s: half of what a PCIe 4 x16 slot is sold with."""
+
+
+@dataclass(frozen=True)
+class _Token:
+    """What one token of a prompt costs in the mean: operations with weights, operations of attention."""
+
+    weights: float
+    attention: float
+
+
+def prefill(
+    blueprint: Blueprint, plan: Plan, works: Sequence[Work], paces: Mapping[str, Pace], prompt: int
+) -> Speed | None:
+    """Tokens a second over a prompt of `prompt` tokens, `works` being those of one answer.
+
+    None where the parameters that are used, or the compute of a place, are not known.
+    """
+    active, read_bytes = blueprint.use.active_parameters, sum(work.weight_bytes for work in works)
+    card = next((work.place for work in works if work.place != HOST), None)
+    computing = [pace for work in works if (pace := paces.get(card or work.place)) and pace.tflops]
+    if not active or not read_bytes or len(computing) < len(works):
+        return None
+    token = _Token(2.0 * active, 4.0 * _attended(blueprint, prompt / 2))
+    copied_s = _copied_bytes(blueprint, works) / (BUS_GBS * 1e9 * min(plan.batch_tokens, prompt)) if card else 0.0
+    legs = tuple(
+        Leg(work, pace, _seconds(token, work, pace, work.weight_bytes / read_bytes) + (work.place == HOST) * copied_s)
+        for work, pace in zip(works, computing, strict=True)
+    )
+    whole_s, spread = sum(leg.seconds for leg in legs), 1 + spread_of(legs, prefill=True)
+    return Speed(1 / whole_s / spread, 1 / whole_s, spread / whole_s, prompt, legs=legs)
+
+
+def first_token_s(prompt: int, reading: Speed, writing: Speed) -> float:
+    """Seconds until the first token of an answer to a prompt of this length, the model being loaded."""
+    return prompt / reading.mid_tps + 1 / writing.mid_tps
+
+
+def _seconds(token: _Token, work: Work, pace: Pace, share: float) -> float:
+    """How long a place takes for its share of a token."""
+    row = pace.constants
+    rate = (pace.tflops or 0.0) * 1e12 * row.prefill_share
+    weights = token.weights / (rate * (row.mixed_prefill_share if work.mixed_layers else 1.0))
+    return share * (weights + token.attention / (rate * row.attention_share))
+
+
+def _attended(blueprint: Blueprint, seen: float) -> float:
+    """Elements of queries times the tokens that each looks at, over all layers, when `seen` tokens came before."""
+    attending = [layer for layer in blueprint.shape.layers if layer.heads and layer.cached]
+    heads = sum(layer.heads for layer in attending)
+    if not heads:
+        return 0.0
+    width = blueprint.use.attention_width / heads
+    return sum(layer.heads * min(seen, layer.window or seen) for layer in attending) * width
+
+
+def _copied_bytes(blueprint: Blueprint, works: Sequence[Work]) -> int:
+    """The weights that a card has to fetch: all experts of a layer, for a batch uses them all."""
+    host = next((work for work in works if work.place == HOST), None)
+    if host is None:
+        return 0
+    share = blueprint.use.expert_share or 1.0
+    return int(host.weight_bytes / share) if host.mixed_layers else host.weight_bytes
