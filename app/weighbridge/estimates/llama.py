@@ -80,4 +80,5 @@ def _scratch_bytes(shape: Shape, plan: Plan, seat: Seat, place: Place) -> int:
     """Only a quantised cache on a card needs any."""
     if plan.key_type == plan.value_type == "f16":
         return 0
-    return dequantised_bytes(shape.layers[seat.layers.start : seat.layers.stop], plan, place.api)
+    kinds = set(shape.kind_of[seat.layers.start : seat.layers.stop])
+    return dequantised_bytes([shape.kinds[kind] for kind in kinds], plan, place.api)

@@ -120,24 +120,22 @@ def _single(number: float) -> float:
 
 
 def _card(weights: Weights, plan: Plan, span: range, has_output: bool) -> Seat:
-    layers = _layers(weights, span)
-    first = away(plan, span)
     copy = weights.embedding_bytes if has_output and weights.tied else 0
-    amount = sum(layer.dense_bytes for layer in layers) + sum(layer.expert_bytes for layer in layers[first:])
+    amount = _within(weights.dense_sums, span) + _within(weights.expert_sums, span[away(plan, span) :])
     output = weights.output_bytes + copy if has_output else 0
     return Seat(amount + output, span, has_output, copy)
 
 
 def _host(weights: Weights, plan: Plan, spans: Sequence[range], has_output: bool, reordered: Collection[str]) -> Seat:
     """A tied output needs no copy where it lies in the same memory as the embedding, unless it is reordered."""
-    layers = _layers(weights, spans[0])
-    guests = [layer for span in spans[1:] for layer in _layers(weights, span)[: away(plan, span)]]
-    experts = sum(layer.expert_bytes for layer in guests)
+    guests = [span[: away(plan, span)] for span in spans[1:]]
+    experts = sum(_within(weights.expert_sums, span) for span in guests)
     copied = has_output and weights.tied and weights.embedding_type in reordered
     copy = weights.embedding_bytes if copied else 0
     output = weights.output_bytes + copy if has_output else 0
-    amount = weights.input_bytes + sum(layer.total_bytes for layer in layers) + experts + output
-    moved = copy + (_matrices(weights, layers, guests, has_output, reordered) if reordered else 0)
+    layers = _within(weights.dense_sums, spans[0]) + _within(weights.expert_sums, spans[0])
+    amount = weights.input_bytes + layers + experts + output
+    moved = copy + (_matrices(weights, spans[0], guests, has_output, reordered) if reordered else 0)
     return Seat(
         weights_bytes=amount,
         layers=spans[0],
@@ -147,6 +145,11 @@ def _host(weights: Weights, plan: Plan, spans: Sequence[range], has_output: bool
         mapped_bytes=amount - moved if plan.mapped else weights.lazy_bytes,
         reordered_bytes=moved,
     )
+
+
+def _within(sums: Sequence[int], span: range) -> int:
+    """The bytes of the layers in `span`; `sums` are those of the first ones."""
+    return sums[span.stop] - sums[span.start]
 
 
 def _layers(weights: Weights, span: range) -> Sequence[LayerWeights]:
@@ -161,13 +164,14 @@ def away(plan: Plan, span: range) -> int:
 
 def _matrices(
     weights: Weights,
-    layers: Sequence[LayerWeights],
-    guests: Sequence[LayerWeights],
+    span: range,
+    guests: Sequence[range],
     has_output: bool,
     reordered: Collection[str],
 ) -> int:
-    """Bytes of the matrices in host memory that are copied: those of `layers`, and the experts of `guests`."""
+    """Bytes of the matrices in host memory that are copied: those of layers in `span`, and of experts in `guests`."""
+    layers = _layers(weights, span)
     tables = [layer.dense_matrices for layer in layers]
-    tables += [layer.expert_matrices for layer in (*layers, *guests)]
+    tables += [layer.expert_matrices for each in (span, *guests) for layer in _layers(weights, each)]
     tables += [weights.output_matrices] if has_output else []
     return sum(size for table in tables for kind, size in table if kind in reordered)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 
 from weighbridge.formats.architectures import ENCODERS
 from weighbridge.formats.counts import is_expert
@@ -92,7 +94,18 @@ class Weights:
     @property
     def total_bytes(self) -> int:
         """What is loaded, each tensor once."""
-        return self.input_bytes + self.output_bytes + sum(layer.total_bytes for layer in self.layers)
+        count = len(self.layers)
+        return self.input_bytes + self.output_bytes + self.dense_sums[count] + self.expert_sums[count]
+
+    @cached_property
+    def dense_sums(self) -> tuple[int, ...]:
+        """Bytes of the first layers without their experts, for none of them, for one, and so on up to all of them."""
+        return tuple(accumulate((layer.dense_bytes for layer in self.layers + self.predicting), initial=0))
+
+    @cached_property
+    def expert_sums(self) -> tuple[int, ...]:
+        """The same of their experts."""
+        return tuple(accumulate((layer.expert_bytes for layer in self.layers + self.predicting), initial=0))
 
 
 def weights_of(info: ModelInfo, size_bytes: int) -> Weights:
