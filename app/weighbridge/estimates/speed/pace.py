@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import math
 from weighbridge.estimates.speed.constants import Constants
 
 
