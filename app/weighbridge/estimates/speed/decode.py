@@ -18,6 +18,9 @@ from weighbridge.estimates.speed.work import Work
 BOUNDARY_S = 1e-4
 """What it costs to hand a token from one place to the next."""
 
+WITHOUT_FLASH = 0.5
+"""Without flash attention a cache is read twice: its scores are written down in between."""
+
 
 def decode(works: Sequence[Work], paces: Mapping[str, Pace], depth: int) -> Speed | None:
     """Steps a second, each of which writes one token of every answer, when `depth` tokens are in the cache.
@@ -45,4 +48,4 @@ def seconds(work: Work, pace: Pace, gbs: float) -> float:
     fixed = (work.layers * row.layer_us + work.mixed_layers * row.mixed_layer_us) * 1e-6
     reading = work.weight_bytes * each_s / (row.streaming * pace.type_factor(work.type_name))
     cache = row.latent_streaming if work.latent else row.cache_streaming
-    return fixed + reading + work.cache_bytes * each_s / cache
+    return fixed + reading + work.cache_bytes * each_s / (cache if work.flash else cache * WITHOUT_FLASH)

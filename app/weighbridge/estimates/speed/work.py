@@ -26,7 +26,8 @@ NOT_TOLD_SHARE = 1.0
 class Work:
     """One place's part of one token. Layers with experts here are `mixed_layers`; bytes are read for each token.
 
-    `cache_bytes` at the depth that was asked for, `latent` where they are of compressed attention. `type_name` is the
+    `cache_bytes` at the depth that was asked for, `latent` where they are of compressed attention, `flash`
+    where flash attention reads them. `type_name` is the
     type in which most of the weights lie.
     """
 
@@ -36,6 +37,7 @@ class Work:
     weight_bytes: int
     cache_bytes: int
     latent: bool = False
+    flash: bool = True
     type_name: str | None = None
 
 
@@ -89,6 +91,7 @@ class _Read:
             weight_bytes=int(dense_bytes + output + self._share * expert_bytes),
             cache_bytes=sum(map(self._cache.__getitem__, self._kind_of[seat.layers.start : seat.layers.stop])),
             latent=self._latent,
+            flash=self._plan.flash_attention,
             type_name=self._type_name,
         )
 
