@@ -19,13 +19,19 @@ from weighbridge_engines.api import Cause, Engine, Load
 
 LOAD = Load("m.gguf", context=4096)
 RTX = Device(
-    "cuda0", "nvidia", "RTX 3090", Memory(MemoryKind.DEDICATED, 24 * GIB, 22 * GIB), seen_by=(Sight("llama", "CUDA0"),)
+    "cuda0",
+    "nvidia",
+    "RTX 3090",
+    Memory(MemoryKind.DEDICATED, 24 * GIB, 22 * GIB),
+    seen_by=(Sight("llama_server", "CUDA0"),),
 )
 NOT_HERE = Cause("engine.not_installed", {"engine": "Llama"})
 
 
-def engine(engine_id: str = "llama", missing: Cause | None = None, formats: tuple[str, ...] = ("gguf",)) -> Engine:
-    return Engine(engine_id, engine_id.title(), frozenset(formats), frozenset(), "none", lambda: missing)
+def engine(
+    engine_id: str = "llama_server", missing: Cause | None = None, formats: tuple[str, ...] = ("gguf",)
+) -> Engine:
+    return Engine(engine_id, _title(engine_id), frozenset(formats), frozenset(), "none", lambda: missing)
 
 
 def machine(*devices: Device, free_gib: float | None = 20, total_gib: float = 32) -> Machine:
@@ -34,8 +40,8 @@ def machine(*devices: Device, free_gib: float | None = 20, total_gib: float = 32
     return Machine("Linux", cpu, Memory(MemoryKind.SHARED, int(total_gib * GIB), free), devices)
 
 
-def told(*devices: api.Device, engine_id: str = "llama") -> Told:
-    return Told(engine_id, engine_id.title(), "1", (api.Device("CPU", "A Processor", "cpu"), *devices))
+def told(*devices: api.Device, engine_id: str = "llama_server") -> Told:
+    return Told(engine_id, _title(engine_id), "1", (api.Device("CPU", "A Processor", "cpu"), *devices))
 
 
 def unseen(device: Device) -> Device:
@@ -55,4 +61,8 @@ def model(format_id: str = "gguf", **changes) -> Model:
 
 def loaded(memory_gib: float | None, **changes) -> Running:
     memory = None if memory_gib is None else int(memory_gib * GIB)
-    return replace(Running("other", "Other", "llama", State.READY, LOAD, memory_bytes=memory), **changes)
+    return replace(Running("other", "Other", "llama_server", State.READY, LOAD, memory_bytes=memory), **changes)
+
+
+def _title(engine_id: str) -> str:
+    return engine_id.partition("_")[0].title()

@@ -29,7 +29,7 @@ def test_on_a_machine_without_cards():
     choice = weighed(around())
     assert [place.id for place in choice.places] == [HOST]
     assert (choice.fit.verdict, choice.fit.gpu_layers) == (Verdict.FITS, None)
-    assert (choice.runner.engine_id, choice.runner.installed) == ("llama", True)
+    assert (choice.runner.engine_id, choice.runner.installed) == ("llama_server", True)
     assert (choice.elsewhere, choice.last_off, choice.load) == (None, None, LOAD)
 
 
@@ -91,7 +91,7 @@ def test_a_model_that_is_loaded_itself_would_give_back_first():
 
 def test_a_damaged_model_has_no_verdict():
     choice = weigh(model(problem=BadFile("file.cut", name="m.gguf")), made(), LOAD, around())
-    assert (choice.fit, choice.runner.engine_id) == (None, "llama")
+    assert (choice.fit, choice.runner.engine_id) == (None, "llama_server")
 
 
 def test_a_model_of_which_nothing_is_known_has_no_verdict():

@@ -26,7 +26,7 @@ def weighed(here):
 
 
 def observed(load=LOAD, resident_gib=14.0, estimated_gib=13.0, files=None, build=BUILD):
-    now = situation(model(), load, "llama", *build)
+    now = situation(model(), load, "llama_server", *build)
     estimated = {Term.WEIGHTS: int(estimated_gib * GIB)}
     return Observation(replace(now, files=files or now.files), {"Host": TERMS}, int(resident_gib * GIB), estimated)
 
@@ -69,7 +69,7 @@ def test_loads_on_other_devices_or_of_another_version_change_no_figure():
 
 def test_a_table_of_these_devices_takes_the_place_of_the_formula():
     row = Row("Host", True, 12 * GIB, GIB, 10 * MIB)
-    choice = after_table(weighed(around()), around(), Table((row,), "llama", "1"))
+    choice = after_table(weighed(around()), around(), Table((row,), "llama_server", "1"))
     assert choice.fit.estimate.basis is Basis.ENGINE
     assert choice.fit.estimate.term(Term.WEIGHTS) == 12 * GIB
     assert choice.fit.estimate.term(Term.KV) == GIB
@@ -77,10 +77,10 @@ def test_a_table_of_these_devices_takes_the_place_of_the_formula():
 
 def test_a_table_of_other_devices_does_not():
     here = around(RTX)
-    assert after_table(weighed(here), here, Table((HOST_ROW,), "llama", "1")) is None
+    assert after_table(weighed(here), here, Table((HOST_ROW,), "llama_server", "1")) is None
     card = Row("CUDA0", False, 11 * GIB, GIB, 10 * MIB)
-    assert after_table(weighed(around()), around(), Table((HOST_ROW, card), "llama", "1")) is None
-    both = after_table(weighed(here), here, Table((card, HOST_ROW), "llama", "1"))
+    assert after_table(weighed(around()), around(), Table((HOST_ROW, card), "llama_server", "1")) is None
+    both = after_table(weighed(here), here, Table((card, HOST_ROW), "llama_server", "1"))
     assert both.fit.estimate.share("cuda0").terms[Term.WEIGHTS] == 11 * GIB
     assert both.fit.estimate.share(HOST).terms[Term.WEIGHTS] == GIB
 
@@ -91,7 +91,7 @@ def test_what_is_in_parts_stays_in_parts_and_the_engine_is_told_which():
     assert (choice.fit.verdict, choice.fit.gpu_layers) == (Verdict.PARTIAL, 5)
     assert planned_load(choice) == replace(LOAD, gpu_layers=5)
     card = Row("CUDA0", False, 5 * GIB, 100 * MIB, 10 * MIB)
-    better = after_table(choice, here, Table((card, HOST_ROW), "llama", "1"))
+    better = after_table(choice, here, Table((card, HOST_ROW), "llama_server", "1"))
     assert (better.fit.verdict, better.fit.gpu_layers) == (Verdict.PARTIAL, 5)
 
 
@@ -108,4 +108,4 @@ def test_an_engine_that_told_its_devices_anew_is_another_build():
 def test_a_choice_without_a_verdict_stays_without():
     nothing = weigh(model(), None, LOAD, around())
     assert after_loads(nothing, around(), (observed(),)) is nothing
-    assert after_table(nothing, around(), Table((HOST_ROW,), "llama", "1")) is None
+    assert after_table(nothing, around(), Table((HOST_ROW,), "llama_server", "1")) is None

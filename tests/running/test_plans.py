@@ -1,14 +1,44 @@
 """What an engine makes of a load: everything that was left to it decided."""
 
+import pytest
+
 from weighbridge.estimates.plan import Plan
-from weighbridge.running.plans import BATCH, CONTEXT, plan_of
+from weighbridge.running.plans import CONTEXT, plan_of
 from weighbridge_engines.api import Load
 
 
 def test_what_is_left_to_the_engine_is_decided():
     assert plan_of(Load("m"), "llama_server") == Plan(
-        engine="llama_server", context=CONTEXT, batch=BATCH, micro_batch=BATCH, unified=False
+        engine="llama_server", context=CONTEXT, batch=512, micro_batch=512, unified=False
     )
+
+
+@pytest.mark.parametrize(
+    ("engine", "batch"),
+    [
+        ("llama_server", 512),
+        ("llama_cpp", 512),
+        ("mlx", 2048),
+        ("exllamav2", 2048),
+        ("exllamav3", 2048),
+        ("onnx_genai", 8192),
+        ("openvino", 8192),
+    ],
+)
+def test_a_batch_is_as_large_as_each_engine_makes_it(engine, batch):
+    plan = plan_of(Load("m", context=8192), engine)
+    assert (plan.batch, plan.micro_batch, plan.batch_tokens) == (batch, batch, batch)
+
+
+def test_the_runtimes_stay_in_host_memory_unless_told_otherwise():
+    assert plan_of(Load("m"), "openvino").gpu_layers == 0
+    assert plan_of(Load("m", gpu_layers=99), "onnx_genai").gpu_layers == 99
+    assert plan_of(Load("m"), "llama_server").gpu_layers is None
+
+
+def test_the_python_binding_keeps_logits_of_a_whole_batch():
+    assert plan_of(Load("m", batch=256), "llama_cpp").outputs == 256
+    assert plan_of(Load("m", batch=256), "llama_server").outputs is None
 
 
 def test_what_is_asked_for_is_kept():
@@ -28,8 +58,8 @@ def test_what_is_asked_for_is_kept():
         split=(1.0, 2.0),
         mapped=False,
     )
-    assert plan_of(load, "other") == Plan(
-        engine="other",
+    assert plan_of(load, "mlx") == Plan(
+        engine="mlx",
         context=8192,
         slots=4,
         unified=False,
@@ -47,13 +77,13 @@ def test_what_is_asked_for_is_kept():
 
 
 def test_several_slots_share_one_cache_unless_told_otherwise():
-    assert plan_of(Load("m", slots=4), "e").unified
-    assert not plan_of(Load("m", slots=4, unified=False), "e").unified
-    assert not plan_of(Load("m"), "e").unified
+    assert plan_of(Load("m", slots=4), "llama_server").unified
+    assert not plan_of(Load("m", slots=4, unified=False), "llama_server").unified
+    assert not plan_of(Load("m"), "llama_server").unified
 
 
 def test_a_batch_is_computed_at_once_unless_told_otherwise():
-    assert plan_of(Load("m", batch=64), "e").micro_batch == 64
-    assert plan_of(Load("m", micro_batch=128), "e") == Plan(
-        engine="e", batch=BATCH, micro_batch=128, unified=False, context=CONTEXT
+    assert plan_of(Load("m", batch=64), "llama_server").micro_batch == 64
+    assert plan_of(Load("m", micro_batch=128), "llama_server") == Plan(
+        engine="llama_server", batch=512, micro_batch=128, unified=False, context=CONTEXT
     )

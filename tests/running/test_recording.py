@@ -47,7 +47,7 @@ def recorded(database, devices, blueprint_of, *loads):
 
 def test_a_load_is_kept_with_what_had_been_calculated_for_it(database):
     (one,) = recorded(database, Devices(told()), lambda _: made(), loaded(5, load=LOAD, held=TABLE))
-    assert (one.situation.engine_id, one.situation.version) == ("llama", "1")
+    assert (one.situation.engine_id, one.situation.version) == ("llama_server", "1")
     assert one.situation.devices == ("A Processor",)
     assert one.resident_bytes == 5 * GIB
     assert one.told == {"Host": {Term.WEIGHTS: 3 * GIB, Term.KV: GIB}}

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+from weighbridge.estimates.defaults import plan_for
 from weighbridge.estimates.plan import Plan
 from weighbridge_engines.api import Load
-
-BATCH = 512
-"""The batch of our llama.cpp where a load names none."""
 
 CONTEXT = 4096
 """For a load that names no context, which none of ours does."""
 
+_SHARED = (
+    "slots",
+    "unified",
+    "key_type",
+    "value_type",
+    "batch",
+    "micro_batch",
+    "flash_attention",
+    "whole_window",
+    "gpu_layers",
+    "cpu_experts",
+    "split",
+    "mapped",
+)
+"""What a load and a plan both have; None in a load is left to the engine."""
+
 
 def plan_of(load: Load, engine_id: str) -> Plan:
     """What `engine_id` makes of `load`: everything that was left to it decided as it decides."""
-    batch = load.batch or BATCH
-    return Plan(
-        engine=engine_id,
-        context=load.context or CONTEXT,
-        slots=load.slots,
-        unified=load.slots > 1 if load.unified is None else load.unified,
-        key_type=load.key_type or "f16",
-        value_type=load.value_type or "f16",
-        batch=batch,
-        micro_batch=load.micro_batch or batch,
-        flash_attention=load.flash_attention is not False,
-        whole_window=bool(load.whole_window),
-        gpu_layers=load.gpu_layers,
-        cpu_experts=load.cpu_experts or 0,
-        split=load.split,
-        mapped=load.mapped is not False,
-    )
+    told = {name: value for name in _SHARED if (value := getattr(load, name)) is not None}
+    return plan_for(engine_id, load.context or CONTEXT, **told)
