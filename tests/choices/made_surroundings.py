@@ -28,6 +28,10 @@ RTX = Device(
 NOT_HERE = Cause("engine.not_installed", {"engine": "Llama"})
 
 
+def _title(engine_id: str) -> str:
+    return engine_id.partition("_")[0].title()
+
+
 def engine(
     engine_id: str = "llama_server", missing: Cause | None = None, formats: tuple[str, ...] = ("gguf",)
 ) -> Engine:
@@ -62,7 +66,3 @@ def model(format_id: str = "gguf", **changes) -> Model:
 def loaded(memory_gib: float | None, **changes) -> Running:
     memory = None if memory_gib is None else int(memory_gib * GIB)
     return replace(Running("other", "Other", "llama_server", State.READY, LOAD, memory_bytes=memory), **changes)
-
-
-def _title(engine_id: str) -> str:
-    return engine_id.partition("_")[0].title()
