@@ -95,6 +95,13 @@ def test_what_is_in_parts_stays_in_parts_and_the_engine_is_told_which():
     assert (better.fit.verdict, better.fit.gpu_layers) == (Verdict.PARTIAL, 5)
 
 
+def test_of_what_a_card_cannot_hold_the_engine_is_told_to_put_nothing_there():
+    tiny = replace(RTX, memory=Memory(MemoryKind.DEDICATED, GIB, GIB // 4))
+    choice = weighed(around(tiny))
+    assert choice.fit.verdict is Verdict.FITS
+    assert planned_load(choice) == replace(LOAD, gpu_layers=0)
+
+
 def test_what_fits_whole_is_loaded_as_it_was_asked_for():
     assert planned_load(weighed(around(RTX))) == LOAD
     assert planned_load(weigh(model(), None, LOAD, around())) == LOAD

@@ -38,6 +38,9 @@ def found(verdict, left_gib=None, **changes):
         (found(Verdict.UNKNOWN, -3.5), "Unknown"),
         (None, "Unknown"),
         (found(Verdict.PARTIAL, 1, gpu_layers=24, all_layers=49), "Partial · 24 of 49 layers"),
+        (found(Verdict.FITS, 4.9, gpu_layers=0, all_layers=49), "Fits on the processor · 4.9 GiB left"),
+        (found(Verdict.TIGHT, 0.5, gpu_layers=0, all_layers=49), "Tight on the processor · 512.0 MiB left"),
+        (found(Verdict.FITS, 4.9, gpu_layers=49, all_layers=49), "Fits · 4.9 GiB left"),
     ],
 )
 def test_a_badge(one, badge):

@@ -12,6 +12,8 @@ from tests.model_zoo.settings import setting
 from weighbridge.estimates.activations import activations
 from weighbridge.estimates.compute import compute_bytes
 from weighbridge.estimates.compute_recurrent import graph_of, recurrent_bytes
+from weighbridge.estimates.graph_parts import Batch
+from weighbridge.estimates.graph_walk import graph_floats
 from weighbridge.estimates.shape_gguf import shape_of_gguf
 
 MIB = 1 << 20
@@ -61,6 +63,17 @@ def test_some_layers_need_no_more_than_all_of_them():
     whole = compute_bytes(widths, shape, plan)
     assert 0 < compute_bytes(widths, shape, plan, range(5, 20)) <= whole
     assert compute_bytes(widths, shape, plan, range(0)) < whole / 3
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_some_layers_need_does_not_depend_on_what_was_asked_before(name):
+    graph, batch = digest(name)[0].graph, Batch(512, slots=2)
+    count = len(graph.layers)
+    spans = [(0, count), (count // 3, count), (0, count // 2), (1, count - 1), (count // 2, count)]
+    for first, last in spans:
+        for has_input in (True, False):
+            alone = graph_floats(replace(graph), batch, first, last, has_input)
+            assert graph_floats(graph, batch, first, last, has_input) == alone
 
 
 def test_a_place_that_is_handed_the_embedded_text_needs_less():

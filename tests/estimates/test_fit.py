@@ -7,6 +7,7 @@ from tests.estimates.made_blueprints import GIB, MIB, card, made, ram
 
 from weighbridge.estimates.estimate import HOST, Basis, Place, PlaceKind, Term
 from weighbridge.estimates.fit import Verdict, best_of_family, fit, judged_by, longest_context
+from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty, Shape
 
@@ -79,6 +80,33 @@ def test_a_card_that_is_too_small_gets_the_last_layers():
     assert found.estimate.share("card").terms[Term.WEIGHTS] == 5 * GIB
     more = fit(made(), replace(PLAN, gpu_layers=7), [ram(30), card(6)])
     assert more.verdict is Verdict.NO
+
+
+def test_a_card_that_can_hold_nothing_leaves_it_to_host_memory():
+    found = fit(made(), PLAN, [ram(30), card(0.25)])
+    assert (found.verdict, found.place.id) == (Verdict.FITS, HOST)
+    assert (found.gpu_layers, found.all_layers, found.plan.gpu_layers) == (0, 11, 0)
+    assert found.estimate.share("card").total_bytes == 0
+    assert fit(made(), PLAN, [ram(NEED / GIB + 0.1), card(0.25)]).verdict is Verdict.TIGHT
+    assert fit(made(), PLAN, [ram(8), card(0.25)]).verdict is Verdict.NO
+
+
+def test_a_mixture_of_which_a_card_can_hold_nothing_has_no_experts_to_name():
+    found = fit(made(layer_bytes=GIB, expert_bytes=GIB), PLAN, [ram(40), card(0.25)])
+    assert (found.verdict, found.plan.gpu_layers, found.plan.cpu_experts) == (Verdict.FITS, 0, 0)
+
+
+@pytest.mark.parametrize("free", [1.2, 2.5, 4, 7.7, 10, 11.3])
+@pytest.mark.parametrize("context", [4096, 131_072])
+@pytest.mark.parametrize("expert_bytes", [0, 3 * GIB])
+def test_the_most_that_fits_is_on_the_card(free, context, expert_bytes):
+    model, plan = made(expert_bytes=expert_bytes), replace(PLAN, context=context)
+    found = fit(model, plan, [ram(99), card(free)])
+    assert found.estimate.left_bytes(card(free)) >= 0
+    one_more = replace(found.plan, gpu_layers=found.gpu_layers + 1)
+    if expert_bytes and found.gpu_layers == found.all_layers:
+        one_more = replace(found.plan, cpu_experts=found.plan.cpu_experts - 1)
+    assert estimate(model, one_more, [ram(99), card(free)]).left_bytes(card(free)) < 0
 
 
 def test_what_the_user_set_is_not_changed():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weighbridge.choices.choice import Choice, Surroundings
-from weighbridge.estimates.fit import Verdict, judged_by
+from weighbridge.estimates.fit import judged_by
 from weighbridge.running.calibration import by_table, corrected, device_places
 from weighbridge.running.observations import Observation, build_of, situation
 from weighbridge.running.sizing import Table
@@ -37,8 +37,8 @@ def after_table(choice: Choice, around: Surroundings, table: Table) -> Choice | 
 
 
 def planned_load(choice: Choice) -> Load:
-    """The load that was weighed, with the parts that a verdict of PARTIAL keeps in host memory named in it."""
-    if choice.fit is None or choice.fit.verdict is not Verdict.PARTIAL:
+    """The load that was weighed, with the parts named in it that the cards could not hold."""
+    if choice.fit is None or choice.blueprint is None or not choice.blueprint.can_be_split:
         return choice.load
     plan = choice.fit.plan
     return replace(choice.load, gpu_layers=plan.gpu_layers, cpu_experts=plan.cpu_experts or None)

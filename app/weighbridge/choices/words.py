@@ -29,6 +29,14 @@ _BASES: Mapping[Basis, str] = {
     Basis.ENGINE: mark("llama.cpp's own figure"),
     Basis.MEASURED: mark("Measured here"),
 }
+_WHOLE: Mapping[Verdict, str] = {
+    Verdict.FITS: mark("Fits · {amount} left"),
+    Verdict.TIGHT: mark("Tight · {amount} left"),
+}
+_ON_PROCESSOR: Mapping[Verdict, str] = {
+    Verdict.FITS: mark("Fits on the processor · {amount} left"),
+    Verdict.TIGHT: mark("Tight on the processor · {amount} left"),
+}
 
 
 def term_in_words(term: Term) -> str:
@@ -47,7 +55,9 @@ def place_in_words(place: Place) -> str:
 
 
 def verdict_in_words(fit: Fit | None) -> str:
-    """The verdict and the figure that matters: "Fits · 4.9 GiB left"."""
+    """The verdict and the figure that matters: "Fits · 4.9 GiB left". Where there are cards and none of it lies there,
+    "Fits on the processor".
+    """
     if fit is None or fit.verdict is Verdict.UNKNOWN:
         return text("Unknown")
     if fit.verdict is Verdict.PARTIAL:
@@ -55,11 +65,9 @@ def verdict_in_words(fit: Fit | None) -> str:
     left = size(abs(fit.left_bytes or 0))
     if fit.verdict is Verdict.NO:
         return text("No · {amount} short", amount=left)
-    return text("Fits · {amount} left", amount=left) if fit.verdict is Verdict.FITS else _tight(left)
-
-
-def _tight(left: str) -> str:
-    return text("Tight · {amount} left", amount=left)
+    if fit.gpu_layers == 0:
+        return text(_ON_PROCESSOR[fit.verdict], amount=left)
+    return text(_WHOLE[fit.verdict], amount=left)
 
 
 def _partial(fit: Fit) -> str:

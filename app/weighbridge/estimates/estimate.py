@@ -114,6 +114,10 @@ class Estimate:
         amounts = [share.terms[term] for share in self.shares if term in share.terms]
         return None if None in amounts else sum(amount or 0 for amount in amounts)
 
+    def left_bytes(self, place: Place) -> int | None:
+        """What is left free in `place`; below 0, what is missing there; None where it is not known what is free."""
+        return None if place.free_bytes is None else place.free_bytes - self.share(place.id).known_bytes
+
     def share(self, place: str) -> Share:
         """What lies in `place`."""
         return next((share for share in self.shares if share.place == place), Share(place))

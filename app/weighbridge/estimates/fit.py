@@ -1,19 +1,20 @@
 """Whether a model fits, how much is left or missing, and what to change where it does not. Pure.
 
-A plan that names no GPU layers is tried on the GPUs whole; where that is too much, in parts: a mixture of experts first
-keeps experts in host memory (from the first layer on, as llama.cpp does), then any model keeps whole layers there.
+A plan that names no GPU layers is tried on the GPUs whole; where that is too much, in parts (see `parts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Estimate, Place, PlaceKind
 from weighbridge.estimates.memory import estimate
+from weighbridge.estimates.parts import cards_of, in_parts
 from weighbridge.estimates.plan import ALIGNED_TO, Plan
+from weighbridge.estimates.search import last
 
 SMALLEST_MARGIN_BYTES, MARGIN = 1 << 30, 0.05
 """Less than the larger of the two left in a place is tight: llama.cpp keeps 1 GiB free itself."""
@@ -52,9 +53,10 @@ class Remedy:
 class Fit:
     """A verdict with its figures.
 
-    `estimate` is of the plan that would be loaded: for PARTIAL, the one with most on the GPUs. `left_bytes` is what is
-    left in `place`, the tightest one; below 0, what is missing there. `gpu_layers` of `all_layers` (the output counts
-    as one) and the experts of all but `cpu_experts` layers are on GPUs; None where there is no GPU.
+    `estimate` is of the plan that would be loaded: where GPUs cannot hold it whole, the one with most on them, which is
+    PARTIAL; where not even one layer can go there, it stands as host memory holds it. `left_bytes` is what is left in
+    `place`, the tightest one; below 0, what is missing there. `gpu_layers` of `all_layers` (the output counts as one)
+    and the experts of all but `cpu_experts` layers are on GPUs; None where there is no GPU.
     """
 
     verdict: Verdict
@@ -96,7 +98,7 @@ def longest_context(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -
     Never longer than the model was trained for.
     """
     most = (blueprint.context_length or LONGEST_CONTEXT) // ALIGNED_TO
-    steps = _last(most, lambda count: _fits_with(blueprint, replace(plan, context=count * ALIGNED_TO), places))
+    steps = last(most, lambda count: _fits_with(blueprint, replace(plan, context=count * ALIGNED_TO), places))
     return steps * ALIGNED_TO if steps else None
 
 
@@ -112,52 +114,25 @@ def best_of_family(family: Sequence[Blueprint], plan: Plan, places: Sequence[Pla
 
 
 def _fits_with(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> bool:
-    return _judge(blueprint, plan, places).verdict in WHOLE
+    return _verdict(estimate(blueprint, plan, places), places)[0] in WHOLE
 
 
 def _best(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Fit:
     """The verdict on the plan, or on the best of its parts where the GPUs cannot hold it whole."""
-    whole = _judge(blueprint, plan, places)
-    splits = blueprint.can_be_split and plan.gpu_layers is None and _cards(places)
+    whole = _judge(blueprint, estimate(blueprint, plan, places), places)
+    splits = blueprint.can_be_split and plan.gpu_layers is None and cards_of(places)
     if whole.verdict is not Verdict.NO or not splits:
         return whole
-    parts = _parts(blueprint, plan, places)
-    return whole if parts is None else parts
+    needed = in_parts(blueprint, whole.estimate, places)
+    parts = None if needed is None else _judge(blueprint, needed, places)
+    if parts is None or parts.verdict not in WHOLE:
+        return whole
+    return replace(parts, verdict=Verdict.PARTIAL) if parts.gpu_layers else parts
 
 
-def _parts(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Fit | None:
-    """The plan with as much on the GPUs as they hold and the rest in host memory; None where that does not fit.
-
-    Experts that the plan itself keeps in host memory stay there as told.
-    """
-    layers = len(blueprint.weights.layers)
-    if not plan.cpu_experts and any(layer.expert_bytes for layer in blueprint.weights.layers):
-        kept = _last(layers, lambda count: _on_cards(blueprint, replace(plan, cpu_experts=layers - count), places))
-        if kept is not None:
-            return _partial(blueprint, replace(plan, cpu_experts=layers - kept), places)
-        plan = replace(plan, cpu_experts=layers)
-    on_cards = _last(layers + 1, lambda count: _on_cards(blueprint, replace(plan, gpu_layers=count), places))
-    return None if on_cards is None else _partial(blueprint, replace(plan, gpu_layers=on_cards), places)
-
-
-def _partial(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Fit | None:
-    """The verdict PARTIAL, where host memory holds its part too."""
-    judged = _judge(blueprint, plan, places)
-    if judged.verdict not in WHOLE:
-        return None
-    return replace(judged, verdict=Verdict.PARTIAL)
-
-
-def _on_cards(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> bool:
-    needed = estimate(blueprint, plan, places)
-    lefts = [_left(place, needed) for place in _cards(places)]
-    return all(left is not None and left >= 0 for left in lefts)
-
-
-def _judge(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Fit:
-    """The verdict on exactly this plan."""
-    needed = estimate(blueprint, plan, places)
-    on_gpu, of_all = _offloaded(blueprint, plan, places)
+def _judge(blueprint: Blueprint, needed: Estimate, places: Sequence[Place]) -> Fit:
+    """The verdict on exactly the plan of this estimate."""
+    on_gpu, of_all = _offloaded(blueprint, needed.plan, places)
     verdict, left, place = _verdict(needed, places)
     return Fit(verdict, needed, left, place, on_gpu, of_all)
 
@@ -167,7 +142,7 @@ def _verdict(needed: Estimate, places: Sequence[Place]) -> tuple[Verdict, int | 
     if needed.total_bytes is None:
         return _unless_known_is_too_much(needed, places)
     used = [place for place in places if needed.share(place.id).known_bytes]
-    lefts = [(left, place) for place in used if (left := _left(place, needed)) is not None]
+    lefts = [(left, place) for place in used if (left := needed.left_bytes(place)) is not None]
     if not lefts or len(lefts) < len(used):
         return Verdict.UNKNOWN, None, None
     left, place = min(lefts, key=lambda pair: pair[0] - margin_bytes(pair[1]))
@@ -180,7 +155,7 @@ def _verdict(needed: Estimate, places: Sequence[Place]) -> tuple[Verdict, int | 
 
 def _unless_known_is_too_much(needed: Estimate, places: Sequence[Place]) -> tuple[Verdict, int | None, Place | None]:
     """What is known alone may already be more than there is."""
-    lefts = [(left, place) for place in places if (left := _left(place, needed)) is not None and left < 0]
+    lefts = [(left, place) for place in places if (left := needed.left_bytes(place)) is not None and left < 0]
     if not lefts:
         return Verdict.UNKNOWN, None, None
     left, place = min(lefts, key=lambda pair: pair[0])
@@ -190,14 +165,6 @@ def _unless_known_is_too_much(needed: Estimate, places: Sequence[Place]) -> tupl
 def margin_bytes(place: Place) -> int:
     """What should be left in `place`."""
     return max(SMALLEST_MARGIN_BYTES, int((place.total_bytes or 0) * MARGIN))
-
-
-def _left(place: Place, needed: Estimate) -> int | None:
-    return None if place.free_bytes is None else place.free_bytes - needed.share(place.id).known_bytes
-
-
-def _cards(places: Sequence[Place]) -> list[Place]:
-    return [place for place in places if place.kind is PlaceKind.DEDICATED]
 
 
 def _offloaded(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[int | None, int | None]:
@@ -237,17 +204,6 @@ def _shorter(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Itera
     def with_steps(count: int) -> Plan:
         return replace(plan, context=SHORTEST_CONTEXT + count * 1024)
 
-    longest = _last(steps, lambda count: _best(blueprint, with_steps(count), places).verdict in GOOD)
+    longest = last(steps, lambda count: _best(blueprint, with_steps(count), places).verdict in GOOD)
     if longest is not None:
         yield with_steps(longest)
-
-
-def _last(most: int, holds: Callable[[int], bool]) -> int | None:
-    """The largest number from 0 to `most` for which `holds` is true, where it is true for all smaller ones."""
-    if most < 0 or not holds(0):
-        return None
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
-    return low
