@@ -119,7 +119,7 @@ def test_a_build_is_known_by_its_version_and_devices():
     assert build_of(told, "absent") is None
 
 
-def record(database, tmp_path, now=None, describe=lambda model, load: ESTIMATE, build=lambda engine_id: BUILD):
+def record(database, tmp_path, now=None, describe=lambda model, running: ESTIMATE, build=lambda engine_id: BUILD):
     kept = Observations(database)
     recorder = Recorder(kept, describe, build)
     recorder.loaded(model(tmp_path), now or running())
@@ -161,12 +161,12 @@ def test_what_cannot_be_told_is_not_observed(database, tmp_path, changes):
 
 
 def test_a_load_without_an_estimate_is_observed(database, tmp_path):
-    (one,) = record(database, tmp_path, describe=lambda model, load: None)
+    (one,) = record(database, tmp_path, describe=lambda model, running: None)
     assert one.estimate_bytes is None
 
 
 def test_a_fault_of_an_estimate_is_logged_and_nothing_more(database, tmp_path, caplog):
-    def describe(model, load):
+    def describe(model, running):
         raise KeyError("x")
 
     assert record(database, tmp_path, describe=describe) == ()

@@ -71,6 +71,14 @@ def test_what_lies_on_a_card_is_estimated_there(database, monkeypatch):
     assert [place.name for place in seen] == ["", "RTX 3090"]
 
 
+def test_a_load_is_estimated_as_the_engine_that_ran_it_loads(database, monkeypatch):
+    seen = []
+    monkeypatch.setattr(recording, "estimate", lambda blueprint, plan, places: seen.append(plan))
+    load = loaded(5, load=LOAD, held=TABLE, engine_id="mlx")
+    recorded(database, Devices(told(engine_id="mlx")), lambda _: made(), load)
+    assert [(plan.engine, plan.batch) for plan in seen] == [("mlx", 2048)]
+
+
 def test_a_model_of_which_nothing_is_known_is_kept_without_an_estimate(database):
     (one,) = recorded(database, Devices(told()), lambda _: None, loaded(5, held=TABLE))
     assert one.estimate_bytes is None

@@ -23,7 +23,7 @@ def observed(smollm2, tmp_path):
     """Loads SmolLM2, tells what was observed and what the engine runs with, and ends it."""
     database = Database(tmp_path / "w.sqlite3")
     kept = Observations(database)
-    recorder = Recorder(kept, lambda model, load: None, lambda engine_id: ("1", ("A Processor",)))
+    recorder = Recorder(kept, lambda model, running: None, lambda engine_id: ("1", ("A Processor",)))
     supervisor = Supervisor(catalogue(), Defaults(cores=2), loaded=recorder.loaded)
     library = Library([smollm2.parent])
     library.scan()

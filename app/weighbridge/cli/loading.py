@@ -102,7 +102,7 @@ def owner_of_engines(arguments: argparse.Namespace, mark: str | None = None) -> 
     engines, blueprints = arguments.engines(), Blueprints()
     with _recorder(engines, blueprints) as recorder:
         loaded = recorder.loaded if recorder else None
-        scales = machine_scales(blueprints.of)
+        scales = machine_scales(blueprints.of, engines)
         supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, loaded)
         try:
             yield supervisor

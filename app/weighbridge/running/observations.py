@@ -133,14 +133,14 @@ class Observations:
 class Recorder:
     """Makes an observation of each load that is ready, on a thread of its own. `close` must be called.
 
-    `describe` gives the estimate for a load, or None; `build` an engine's version and the names of its devices, or None
+    `describe` gives the estimate for what runs, or None; `build` an engine's version and the names of its devices, or None
     where that is not known.
     """
 
     def __init__(
         self,
         observations: Observations,
-        describe: Callable[[Model, Load], Estimate | None],
+        describe: Callable[[Model, Running], Estimate | None],
         build: Callable[[str], tuple[str | None, tuple[str, ...]] | None],
     ) -> None:
         self._observations = observations
@@ -163,7 +163,7 @@ class Recorder:
             told = told_by(running)
             if build is None or running.memory_bytes is None or not told:
                 return
-            estimate = self._describe(model, running.load)
+            estimate = self._describe(model, running)
             estimated = {} if estimate is None else _measurable(estimate)
             now = situation(model, running.load, running.engine_id, *build)
             self._observations.keep(Observation(now, told, running.memory_bytes, estimated, time.time()))

@@ -10,13 +10,12 @@ from weighbridge.estimates.memory import estimate
 from weighbridge.hardware.detect import detect
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
-from weighbridge.running.choose import PREFERRED
 from weighbridge.running.devices import EngineDevices, Told, with_engines_here
 from weighbridge.running.observations import Observations, Recorder, build_of
 from weighbridge.running.places import places_for
 from weighbridge.running.plans import plan_of
 from weighbridge.running.scales import BlueprintOf
-from weighbridge_engines.api import Load
+from weighbridge.running.state import Running
 
 
 def machine_recorder(database: Database, blueprint_of: BlueprintOf, devices: EngineDevices) -> Recorder:
@@ -41,10 +40,10 @@ class _Here:
         """The engine's version and the names of its devices."""
         return build_of(self._seen[1], engine_id)
 
-    def estimate(self, model: Model, load: Load) -> Estimate | None:
-        """What had been calculated for the load; None where nothing is known of the model."""
+    def estimate(self, model: Model, running: Running) -> Estimate | None:
+        """What had been calculated for the load, by the engine that runs it; None where nothing is known of it."""
         blueprint = self._blueprint_of(model)
         if blueprint is None:
             return None
-        engine_id = PREFERRED[0]
-        return estimate(blueprint, plan_of(load, engine_id), places_for(self._seen[0], engine_id))
+        plan = plan_of(running.load, running.engine_id)
+        return estimate(blueprint, plan, places_for(self._seen[0], running.engine_id))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from weighbridge.base.errors import WeighbridgeError
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import HOST, Place, PlaceKind
 from weighbridge.estimates.fit import margin_bytes
@@ -13,9 +14,9 @@ from weighbridge.estimates.placement import reordered_types
 from weighbridge.hardware.cpu import detect_cpu
 from weighbridge.hardware.memory import detect_memory
 from weighbridge.library.model import Model
-from weighbridge.running.choose import PREFERRED
+from weighbridge.running.choose import engine_for
 from weighbridge.running.plans import plan_of
-from weighbridge_engines.api import Load
+from weighbridge_engines.api import Engine, Load
 
 BlueprintOf = Callable[[Model], Blueprint | None]
 
@@ -28,10 +29,20 @@ class Scales:
     need_bytes: Callable[[Model, Load], int | None]
 
 
-def machine_scales(blueprint_of: BlueprintOf) -> Scales:
-    """This machine's memory, and the one estimator over the digests that `blueprint_of` gives."""
+def machine_scales(blueprint_of: BlueprintOf, engines: Mapping[str, Engine]) -> Scales:
+    """This machine's memory, and the one estimator over the digests that `blueprint_of` gives, for the one of `engines`
+    that would run each model. What none of them can run takes nothing: nobody has to go for what will be refused.
+    """
     host = Place(HOST, "", PlaceKind.HOST, reordered=reordered_types(detect_cpu().extensions))
-    return Scales(available_bytes, lambda model, load: need_bytes(blueprint_of(model), load, host))
+
+    def need(model: Model, load: Load) -> int | None:
+        try:
+            engine = engine_for(model, engines.values())
+        except WeighbridgeError:
+            return 0
+        return need_bytes(blueprint_of(model), load, engine.id, host)
+
+    return Scales(available_bytes, need)
 
 
 def no_scales() -> Scales:
@@ -48,9 +59,8 @@ def available_bytes() -> int | None:
     return max(0, memory.available_bytes - margin_bytes(host))
 
 
-def need_bytes(blueprint: Blueprint | None, load: Load, host: Place) -> int | None:
-    """What `load` takes of the system's memory, `host`, with the default engine; None where that is not known."""
+def need_bytes(blueprint: Blueprint | None, load: Load, engine_id: str, host: Place) -> int | None:
+    """What `load` takes of the system's memory, `host`, with the engine `engine_id`; None where that is not known."""
     if blueprint is None:
         return None
-    plan = plan_of(load, PREFERRED[0])
-    return estimate(blueprint, plan, [host]).total_bytes
+    return estimate(blueprint, plan_of(load, engine_id), [host]).total_bytes

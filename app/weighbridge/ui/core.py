@@ -74,7 +74,7 @@ def build_core(
     defaults = machine_defaults(settings.context)
     devices = EngineDevices(known, paths.data)
     recorder = machine_recorder(database, blueprints.of, devices)
-    scales = machine_scales(blueprints.of)
+    scales = machine_scales(blueprints.of, known)
     supervisor = Supervisor(known, defaults, scales, settings.idle_s, environment, recorder.loaded)
     absent = none_installed(known.values(), PREFERRED)
     return Core(database, store, library, supervisor, devices, absent, known, blueprints, recorder)
