@@ -1,6 +1,10 @@
+import csv
+
 import pytest
 
-from weighbridge.hardware.bandwidth import GIB, Row, Table, load_table
+from weighbridge.hardware.bandwidth import Table, load_table
+from weighbridge.hardware.rows import GIB, Row
+from weighbridge_resources import path
 
 
 @pytest.fixture(scope="module")
@@ -81,14 +85,81 @@ def test_memory_that_no_product_has_leaves_all_of_the_name():
 
 
 def test_known_faults_of_the_source_are_mended(table):
-    import csv
-
-    from weighbridge_resources import path
-
     with path("hardware.csv").open(newline="") as lines:
         rows = {row["name"]: row for row in csv.DictReader(lines)}
     assert float(rows["Instinct MI300X"]["bandwidth_gbs"]) == 5300
     assert float(rows["B200 (per package, 2 dies)"]["memory_gib"]) == 180
-    assert rows["GeForce GTX 1080"]["fp16_tflops"] == ""
     assert rows["RTX 2000 Ada Generation"]["compute_capability"] == "8.9"
     assert all("Mobile" not in row["driver_name"] for row in rows.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "tflops"),
+    [
+        ("NVIDIA GeForce GTX 1080 Ti", 11.34),
+        ("Tesla P40", 11.76),
+        ("Tesla P100-PCIE-16GB", 19.05),
+        ("NVIDIA GeForce RTX 2080 Ti", 26.9),
+        ("Tesla T4", 16.28),
+        ("NVIDIA GeForce RTX 2050", 4.915),
+        ("NVIDIA GeForce RTX 3090", 35.58),
+        ("NVIDIA A30", 41.28),
+        ("NVIDIA A100-SXM4-80GB", 77.97),
+        ("NVIDIA GeForce RTX 4090", 82.58),
+        ("NVIDIA GeForce RTX 5090", 104.8),
+        ("NVIDIA H100 PCIe", 102.4),
+        ("NVIDIA H200", 133.8),
+        ("NVIDIA B200", 148.9),
+        ("AMD Radeon RX 7900 XTX", 122.8),
+        ("AMD Radeon RX 9070 XT", 97.32),
+        ("AMD Radeon 8060S Graphics", 59.39),
+        ("AMD Radeon 780M Graphics", 16.59),
+        ("AMD Radeon 680M", 6.76),
+        ("AMD Instinct MI100", 46.1),
+        ("AMD Instinct MI210", 45.3),
+        ("AMD Instinct MI300X", 163.4),
+        ("Intel(R) Arc(TM) B580 Graphics", 27.34),
+        ("Apple M1 Ultra (64-core GPU)", 20.8),
+        ("Apple M4 Pro (20-core GPU)", 9.2),
+        ("Intel Iris Xe Graphics", None),
+        ("Apple M6", None),
+        ("Foo 9000", None),
+    ],
+)
+def test_the_rate_of_half_precision_is_that_of_shaders(table, name, tflops):
+    assert table.tflops_of(name) == tflops
+
+
+def test_where_a_name_has_several_rates_memory_or_cores_decide_else_the_middle(table):
+    assert table.tflops_of("NVIDIA GeForce RTX 3080", 10 * GIB) == 29.77
+    assert table.tflops_of("NVIDIA GeForce RTX 3080", 12 * GIB) == 30.64
+    assert table.tflops_of("NVIDIA GeForce RTX 3060 Laptop GPU", 6 * GIB) == 10.395
+    assert table.tflops_of("Apple M4 Max", 64 * GIB, gpu_cores=40) == 18.4
+    assert table.tflops_of("Apple M4 Max") == 16.56
+    assert table.tflops_of("Apple M4 Max", gpu_cores=33) == 16.56
+
+
+def test_rates_keep_the_proportion_that_a_generation_has(table):
+    """Half to single precision by compute capability: the throughputs of CUDA's programming guide."""
+    for name, single in (("Tesla V100-SXM2-32GB", 15.67), ("Quadro RTX 6000", 16.31), ("NVIDIA H100 NVL", 60.32)):
+        assert table.tflops_of(name) == pytest.approx(2 * single, rel=0.001)
+    for name in table.card_names():
+        card = table.card(name)
+        if card.vendor == "apple" and card.gpu_cores:
+            assert 0.32 < card.fp16_tflops / card.gpu_cores < 0.58
+
+
+def test_a_chip_tells_its_cores_by_name_or_where_it_is_sold_with_one_count(table):
+    assert table.cores_of("Apple M3 Max (40-core GPU)") == 40
+    assert table.cores_of("Apple M5") == 10
+    assert table.cores_of("Apple M5 Pro") == 20
+    assert table.cores_of("Apple M3 Max") is None
+    assert table.cores_of("Apple M5 Ultra") is None
+    assert table.cores_of("NVIDIA GeForce RTX 4090") is None
+    assert table.cores_of("Foo 9000") is None
+
+
+def test_compute_capability_by_name(table):
+    assert table.capability_of("NVIDIA GeForce RTX 5070 Laptop GPU") == "12.0"
+    assert table.capability_of("AMD Radeon RX 7900 XTX") is None
+    assert table.capability_of("Foo 9000") is None

@@ -4,11 +4,12 @@ import sys
 import pytest
 from tests.hardware.recorded import RecordedHost, RecordedNvml
 
-from weighbridge.hardware.bandwidth import Row, Table
+from weighbridge.hardware.bandwidth import Table
 from weighbridge.hardware.host import ThisHost
 from weighbridge.hardware.machine import Memory, MemoryKind
 from weighbridge.hardware.nvidia import look
 from weighbridge.hardware.nvidia_child import find_nvidia, probe_argv, read_answer
+from weighbridge.hardware.rows import Row
 
 GIB = 1 << 30
 SYSTEM = Memory(MemoryKind.SHARED, 128 * GIB, 100 * GIB)

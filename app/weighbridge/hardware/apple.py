@@ -11,9 +11,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from weighbridge.hardware.bandwidth import GIB, Table
+from weighbridge.hardware.bandwidth import Table
 from weighbridge.hardware.host import Host
 from weighbridge.hardware.machine import Basis, Device, Found, Memory, MemoryKind
+from weighbridge.hardware.rows import GIB
 from weighbridge_engines.api import Cause
 
 SYSCTL = "/usr/sbin/sysctl"
@@ -78,7 +79,8 @@ def working_set(system: Memory, values: Mapping[str, str]) -> Memory:
 
 def _device(part: Mapping[str, Any], values: Mapping[str, str], system: Memory, table: Table) -> Device:
     name = _name(part)
-    cores = str(part.get("sppci_cores") or "")
+    told = str(part.get("sppci_cores") or "")
+    cores = int(told) if told.isdecimal() else table.cores_of(name)
     bandwidth = table.of(f"{name} ({cores}-core GPU)") if cores else None
     return Device(
         id="metal0",
@@ -87,6 +89,7 @@ def _device(part: Mapping[str, Any], values: Mapping[str, str], system: Memory, 
         memory=working_set(system, values),
         bandwidth=bandwidth or table.of(name),
         integrated=True,
+        gpu_cores=cores,
     )
 
 

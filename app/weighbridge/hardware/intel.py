@@ -7,11 +7,12 @@ but one, or where the window through which the processor sees the memory decides
 
 from __future__ import annotations
 
-from weighbridge.hardware.bandwidth import GIB, Table
+from weighbridge.hardware.bandwidth import Table
 from weighbridge.hardware.host import Host
 from weighbridge.hardware.machine import Basis, Device, Found, Memory, MemoryKind
 from weighbridge.hardware.names import listed_name
 from weighbridge.hardware.pci import INTEL, PciCard, access_problem, cards, number, sensors
+from weighbridge.hardware.rows import GIB
 from weighbridge_engines.api import Cause
 
 _DRIVERS = ("i915", "xe")

@@ -96,7 +96,7 @@ class Device:
 
     `memory` is the pool it works in. `also` is a second pool of another kind, such as system memory that it may borrow:
     the two are never added up. `pci_id` tells one card seen in two ways; `seen_by` are the engines that can use it.
-    `problems` are the questions it left open.
+    `problems` are the questions it left open. `gpu_cores` tells which of Apple's chips of one name it is.
     """
 
     id: str
@@ -112,6 +112,7 @@ class Device:
     also: Memory | None = None
     sensors: Sensors = Sensors()
     seen_by: tuple[Sight, ...] = ()
+    gpu_cores: int | None = None
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from weighbridge.hardware.bandwidth import Table, plain_name
+from weighbridge.hardware.bandwidth import Table
 from weighbridge.hardware.machine import Basis, Device, Machine, Memory, MemoryKind, Sight
 from weighbridge.hardware.pci import same_slot
+from weighbridge.hardware.rows import plain_name, vendor_named
 from weighbridge_engines import api
 
 _SOFTWARE = ("llvmpipe", "lavapipe", "swiftshader", "softpipe", "microsoft basic render")
@@ -21,7 +22,6 @@ _WRAPPED = re.compile(r"microsoft direct3d12 \((.+)\)", re.IGNORECASE)
 _KINDS = {"gpu": MemoryKind.DEDICATED, "shared": MemoryKind.SHARED}
 _NEAR = 0.12
 """How far apart two observers may be on one card's memory: some leave out what the driver keeps for itself."""
-_VENDORS = (("nvidia", "nvidia"), ("geforce", "nvidia"), ("amd", "amd"), ("radeon", "amd"), ("intel", "intel"))
 _ORDER = {MemoryKind.DEDICATED: 0, MemoryKind.UNIFIED: 1, MemoryKind.SHARED: 2}
 
 
@@ -138,9 +138,6 @@ def _as_device(engine: str, told: api.Device, table: Table) -> Device:
 
 
 def _vendor(told: api.Device) -> str:
-    name = told.name.lower()
     if told.id.startswith(("CUDA", "cuda")):
         return "nvidia"
-    if name.startswith("apple"):
-        return "apple"
-    return next((vendor for word, vendor in _VENDORS if word in name), "other")
+    return vendor_named(told.name) or "other"
