@@ -7,7 +7,7 @@ from weighbridge.base.errors import EngineFailed, Refused
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 from weighbridge.library.model import Model
-from weighbridge.running.choose import Asked, Defaults, default_load, engine_for, prompt_batch
+from weighbridge.running.choose import Asked, Defaults, batch_for, default_load, engine_for, prompt_batch
 from weighbridge_engines.api import Cause
 from weighbridge_engines.catalogue import catalogue
 
@@ -47,6 +47,20 @@ def test_a_batch_of_the_prompt_takes_under_half_a_second(parameters, threads, ba
 
 def test_a_gpu_computes_whole_batches():
     assert default_load(MODEL, Defaults(cores=8, accelerated=True)).batch is None
+    large = replace(MODEL, info=replace(INFO, parameters=8_000_000_000))
+    assert default_load(large, Defaults(cores=8)).batch == 8
+    assert default_load(large, Defaults(cores=8, on_cards=lambda model, load: load.context == 2048)).batch is None
+
+
+def test_the_batch_is_that_of_the_load_as_it_will_be():
+    held = Defaults(cores=2, on_cards=lambda model, load: load.gpu_layers is None)
+    load = default_load(MODEL, held)
+    assert (load.batch, batch_for(MODEL, replace(load, gpu_layers=3), held)) == (None, 64)
+
+
+def test_only_llama_cpp_is_told_a_batch():
+    assert default_load(MODEL, Defaults(cores=2)).batch == 64
+    assert default_load(replace(MODEL, format="mlx"), Defaults(cores=2)).batch is None
 
 
 def test_engine_by_format():

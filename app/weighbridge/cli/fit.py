@@ -14,6 +14,7 @@ from weighbridge.cli.loading import positive
 from weighbridge_engines.api import Cause
 
 if TYPE_CHECKING:
+    from weighbridge.choices.blueprints import Blueprints
     from weighbridge.choices.choice import Choice, Surroundings
     from weighbridge.library.model import Model
     from weighbridge.running.observations import Observation
@@ -53,8 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     model = _target(arguments.target)
     around = surroundings(arguments.engines())
-    load = _load(arguments, model)
-    choice = weigh(model, Blueprints().of(model), load, around, engine_id=arguments.engine, with_remedy=True)
+    blueprints = Blueprints()
+    load = _load(arguments, model, around, blueprints)
+    choice = weigh(model, blueprints.of(model), load, around, engine_id=arguments.engine, with_remedy=True)
     choice, beside, problem = _put_right(choice, around, ask_engine=arguments.exact)
     if arguments.json:
         print(json.dumps(as_json(choice, beside, problem)))
@@ -81,22 +83,24 @@ def _target(name: str) -> Model:
     return recognise_path(library.resolve(name).path)
 
 
-def _load(arguments: argparse.Namespace, model: Model) -> Load:
+def _load(arguments: argparse.Namespace, model: Model, around: Surroundings, blueprints: Blueprints) -> Load:
     """The load that `run` and `serve` would make, with what was asked for here."""
     from weighbridge.cli.loading import settings
-    from weighbridge.running.choose import Asked, default_load
+    from weighbridge.running.choose import Asked, batch_for, default_load
     from weighbridge.running.defaults import machine_defaults
+    from weighbridge.running.whole import cards_of
 
     asked = Asked(context=arguments.context, slots=arguments.slots)
-    load = default_load(model, replace(machine_defaults(settings().value.context), asked=asked))
-    return replace(
-        load,
-        batch=arguments.batch or load.batch,
+    on_cards = cards_of(lambda: around.machine, around.engines, blueprints.of)
+    defaults = replace(machine_defaults(settings().value.context, on_cards), asked=asked)
+    load = replace(
+        default_load(model, defaults),
         key_type=arguments.kv,
         value_type=arguments.kv,
         gpu_layers=arguments.gpu_layers,
         cpu_experts=arguments.cpu_experts,
     )
+    return replace(load, batch=arguments.batch or batch_for(model, load, defaults))
 
 
 def _put_right(choice: Choice, around: Surroundings, *, ask_engine: bool) -> tuple[Choice, Table | None, Cause | None]:

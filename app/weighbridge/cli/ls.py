@@ -52,9 +52,11 @@ def _weighed(models: Sequence[Model], engines: Mapping[str, Engine]) -> list[Cho
     from weighbridge.cli.surroundings import surroundings
     from weighbridge.running.choose import default_load
     from weighbridge.running.defaults import machine_defaults
+    from weighbridge.running.whole import cards_of
 
-    around, defaults = surroundings(engines), machine_defaults(settings().value.context)
-    blueprints = Blueprints()
+    around, blueprints = surroundings(engines), Blueprints()
+    on_cards = cards_of(lambda: around.machine, engines, blueprints.of)
+    defaults = machine_defaults(settings().value.context, on_cards)
     return [weigh(model, blueprints.of(model), default_load(model, defaults), around) for model in models]
 
 

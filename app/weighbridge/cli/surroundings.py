@@ -10,6 +10,7 @@ from weighbridge_engines.api import Engine
 
 if TYPE_CHECKING:
     from weighbridge.choices.choice import Surroundings
+    from weighbridge.hardware.machine import Machine
 
 
 def surroundings(engines: Mapping[str, Engine]) -> Surroundings:
@@ -20,3 +21,16 @@ def surroundings(engines: Mapping[str, Engine]) -> Surroundings:
 
     machine, told = with_engines_here(detect(), EngineDevices(engines, default_paths().data))
     return Surroundings(machine, engines, told)
+
+
+def seen_machine(engines: Mapping[str, Engine]) -> Machine:
+    """The machine with what each installed engine can use of it. They are asked only where there is something to use,
+    which costs about a second the first time.
+    """
+    from weighbridge.hardware.detect import detect
+    from weighbridge.running.devices import EngineDevices, with_engines_here
+
+    machine = detect()
+    if not machine.devices:
+        return machine
+    return with_engines_here(machine, EngineDevices(engines, default_paths().data))[0]

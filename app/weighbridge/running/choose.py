@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from weighbridge.base.errors import EngineFailed, Refused
 from weighbridge.library.model import Model
@@ -25,6 +25,9 @@ Measured with a 135M model: 39e9 to 48e9, and 23e9 to 25e9, the same from 8 toke
 WIDE, NARROW, LARGEST_BATCH = 64, 8, 512
 """The steps in which a batch is widened, and where there is nothing more to gain on a CPU."""
 
+BATCHED = "gguf"
+"""The format whose engine, llama.cpp, takes a whole batch before it sees Stop; others choose their own steps."""
+
 BITS_PER_WEIGHT = 4.8
 """For the number of parameters where only the file's size is known: a usual 4-bit quantisation."""
 
@@ -38,17 +41,29 @@ class Asked:
     slots: int | None = None
 
 
+HoldWhole = Callable[[Model, Load], bool]
+"""Whether cards here hold a model whole under a load."""
+
+
+def no_cards(model: Model, load: Load) -> bool:
+    """Where no cards are known."""
+    del model, load
+    return False
+
+
 @dataclass(frozen=True)
 class Defaults:
     """What a load takes from the machine and the settings: usable cores, the context length in tokens.
 
-    `accelerated` is true where the default engine computes on a GPU, so that a full batch takes no time worth saving.
+    `accelerated` is true where the default engine always computes on a GPU, `on_cards` where cards hold all of a model:
+    then a full batch takes no time worth saving, and its size is left to the engine.
     """
 
     cores: int
     context: int = 4096
     accelerated: bool = False
     asked: Asked = Asked()
+    on_cards: HoldWhole = no_cards
 
 
 def engines_for(format_id: str, engines: Iterable[Engine]) -> list[Engine]:
@@ -84,14 +99,21 @@ def default_load(model: Model, defaults: Defaults) -> Load:
     trained = model.info.context_length if model.info else None
     asked = defaults.asked
     threads = asked.threads or max(1, defaults.cores - 1)
-    return Load(
+    load = Load(
         model=str(model.path),
         alias=model.id,
         context=asked.context or (min(defaults.context, trained) if trained else defaults.context),
         threads=threads,
         slots=asked.slots or 1,
-        batch=None if defaults.accelerated else prompt_batch(_parameters(model), threads),
     )
+    return replace(load, batch=batch_for(model, load, defaults))
+
+
+def batch_for(model: Model, load: Load, defaults: Defaults) -> int | None:
+    """The batch of the prompt for `load`: small enough for Stop where the processor computes, else the engine's own."""
+    if model.format != BATCHED or defaults.accelerated or defaults.on_cards(model, load):
+        return None
+    return prompt_batch(_parameters(model), load.threads or 1)
 
 
 def prompt_batch(parameters: float, threads: int) -> int:

@@ -133,8 +133,8 @@ class Observations:
 class Recorder:
     """Makes an observation of each load that is ready, on a thread of its own. `close` must be called.
 
-    `describe` gives the estimate for what runs, or None; `build` an engine's version and the names of its devices, or None
-    where that is not known.
+    `describe` gives the estimate for what runs, or None; `build` an engine's version and the names of its devices, or
+    None where that is not known.
     """
 
     def __init__(

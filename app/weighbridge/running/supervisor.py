@@ -18,7 +18,7 @@ from typing import Any
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.library.model import Model
-from weighbridge.running.choose import Defaults, default_load, engine_for
+from weighbridge.running.choose import Defaults, HoldWhole, default_load, engine_for
 from weighbridge.running.lease import Lease
 from weighbridge.running.process import EngineProcess
 from weighbridge.running.scales import Scales, no_scales
@@ -101,6 +101,10 @@ class Supervisor:
     def use_context(self, context: int) -> None:
         """The context length, in tokens, of loads from now on."""
         self._defaults = replace(self._defaults, context=context)
+
+    def use_cards(self, on_cards: HoldWhole) -> None:
+        """What tells whether cards here hold a model whole, for loads from now on. It is called from any thread."""
+        self._defaults = replace(self._defaults, on_cards=on_cards)
 
     def lease(self, model: Model, load: Load | None = None) -> Future[Lease]:
         """A lease on `model`, loaded first where need be; with `load`, loaded just so.

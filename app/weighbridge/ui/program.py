@@ -179,10 +179,12 @@ class Program(QObject):
             port.open()
 
     def _make_services(self, core: Core) -> Services:
+        from weighbridge.chat.speeds import AnswerSpeeds
         from weighbridge.hardware.again import look_again
         from weighbridge.hardware.detect import detect
         from weighbridge.hardware.load import ProcessorLoad
         from weighbridge.hardware.measured import Measurements
+        from weighbridge.running.whole import cards_of
         from weighbridge.server.requests import RequestRecords
         from weighbridge.ui.machine_facts import MachineFacts
         from weighbridge.ui.memory_watch import MemoryWatch, Sampler
@@ -204,12 +206,14 @@ class Program(QObject):
         memories = MemoryWatch(
             sampler, core.supervisor.running, self.background, self, ProcessorLoad().now, facts.complete
         )
+        core.supervisor.use_cards(cards_of(lambda: memories.machine, core.engines, core.blueprints.of))
         return Services(
             paths=self._paths,
             settings=self.settings,
             library=core.library,
             supervisor=core.supervisor,
             store=core.store,
+            answer_speeds=AnswerSpeeds(core.supervisor, core.recorders.speeds),
             port=PortControl(make_port, records, self.settings, self.background, self),
             memories=memories,
             facts=facts,
