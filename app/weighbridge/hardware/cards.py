@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import takewhile
 
 from weighbridge.hardware.machine import Bandwidth, MemoryKind
 from weighbridge.hardware.rows import GIB, Row, without_cores
@@ -13,6 +13,7 @@ from weighbridge.hardware.typed import is_laptop, keys_of, rows_named, taken_apa
 
 VENDORS = ("nvidia", "amd", "intel", "apple")
 _NEAR = 0.6
+_PART = re.compile(r"[\s-]+")
 _MAKERS = ("NVIDIA ", "AMD ", "Intel ")
 
 
@@ -53,7 +54,7 @@ def card_named(rows: Sequence[Row], name: str) -> Card | None:
         name=_name(found),
         driver_name=_driver_name(found),
         vendor=found[0].vendor,
-        memory_bytes=int(asked_gib * GIB) if asked_gib else sizes[0] if len(sizes) == 1 else None,
+        memory_bytes=sizes[0] if len(sizes) == 1 else int(asked_gib * GIB) if asked_gib else None,
         memories_bytes=tuple(sizes),
         kind=found[0].kind,
         bandwidth=bandwidth_of(found),
@@ -99,10 +100,12 @@ def _likeness(asked: str, key: str, numbers: Sequence[str]) -> float:
 
 
 def _name(rows: Sequence[Row]) -> str:
-    """What people call them: the driver's name without the maker, or what their names begin with alike."""
-    names = list(dict.fromkeys(_own_name(row) for row in rows))
-    alike = takewhile(lambda words: len(set(words)) == 1, zip(*(name.split() for name in names), strict=False))
-    return " ".join(words[0] for words in alike)
+    """What people call them: the driver's name without the maker, or the words that all their names have."""
+    names = {_own_name(row) for row in rows}
+    if len(names) == 1:
+        return names.pop()
+    first, *others = [_PART.split(without_cores(_own_name(row))) for row in rows]
+    return " ".join(word for word in first if all(word in other for other in others))
 
 
 def _own_name(row: Row) -> str:
