@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from weighbridge.choices.runner import Runner, runner_for
 from weighbridge.estimates.blueprint import Blueprint
@@ -34,6 +35,21 @@ class Surroundings:
     engines: Mapping[str, Engine]
     told: Sequence[Told] = ()
     running: Sequence[Running] = ()
+
+    @cached_property
+    def given_back_bytes(self) -> int:
+        """What models that nobody uses would give back."""
+        return given_back(self.running)
+
+    def places(self, engine_id: str) -> tuple[Place, ...]:
+        """Where the installed build of `engine_id` can put a model."""
+        if engine_id not in self._places:
+            self._places[engine_id] = places_for(self.machine, engine_id, self.given_back_bytes)
+        return self._places[engine_id]
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[Place, ...]]:
+        return {}
 
     def if_unused(self, model_id: str) -> Surroundings:
         """The same, for weighing a model that may be loaded itself: it would give back what it holds first."""
@@ -88,18 +104,17 @@ def weigh(
     if blueprint is None or runner is None or model.problem is not None:
         return Choice(model, blueprint, runner, None, load)
     plan = plan_of(load, runner.engine_id)
-    back = given_back(around.running)
-    places = places_for(around.machine, runner.engine_id, back)
+    places = around.places(runner.engine_id)
     here = fit(blueprint, plan, places, with_remedy=with_remedy)
-    elsewhere = _elsewhere(blueprint, plan, around, back)
+    elsewhere = _elsewhere(blueprint, plan, around)
     return Choice(model, blueprint, runner, here, load, places, elsewhere)
 
 
-def _elsewhere(blueprint: Blueprint, plan: Plan, around: Surroundings, given_back_bytes: int) -> Elsewhere | None:
+def _elsewhere(blueprint: Blueprint, plan: Plan, around: Surroundings) -> Elsewhere | None:
     """The best card that no installed engine uses, where there is one that would hold something of the model."""
     unused = _unused_cards(around.machine.devices, around.told, plan.engine)
     weighed = [
-        (device, missing, fit(blueprint, plan, places_with(around.machine, [device], given_back_bytes)))
+        (device, missing, fit(blueprint, plan, places_with(around.machine, [device], around.given_back_bytes)))
         for device, missing in unused
     ]
     better = [each for each in weighed if each[2].verdict in GOOD and each[2].gpu_layers]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from weighbridge.estimates.plan import Plan
 
@@ -73,15 +74,21 @@ class Share:
     place: str
     terms: Mapping[Term, int | None] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def known_bytes(self) -> int:
         """The sum of what is known."""
-        return sum(amount or 0 for amount in self.terms.values())
+        return sum(filter(None, self.terms.values()))
 
     @property
     def total_bytes(self) -> int | None:
         """The sum; None where a term is unknown."""
         return None if None in self.terms.values() else self.known_bytes
+
+
+def total_bytes(shares: Iterable[Share]) -> int | None:
+    """The sum of all terms of all places; None where one is unknown."""
+    totals = [share.total_bytes for share in shares]
+    return None if None in totals else sum(filter(None, totals))
 
 
 @dataclass(frozen=True)
@@ -101,8 +108,7 @@ class Estimate:
     @property
     def total_bytes(self) -> int | None:
         """All of it; None where a term is unknown."""
-        totals = [share.total_bytes for share in self.shares]
-        return None if None in totals else sum(total or 0 for total in totals)
+        return total_bytes(self.shares)
 
     @property
     def known_bytes(self) -> int:
@@ -120,4 +126,7 @@ class Estimate:
 
     def share(self, place: str) -> Share:
         """What lies in `place`."""
-        return next((share for share in self.shares if share.place == place), Share(place))
+        for share in self.shares:
+            if share.place == place:
+                return share
+        return Share(place)

@@ -7,10 +7,9 @@ that is not understood gets a range, and what nothing is known of is None.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from weighbridge.estimates.blueprint import Blueprint
-from weighbridge.estimates.estimate import Estimate, Place, Share, Term
+from weighbridge.estimates.estimate import Estimate, Place, Share, Term, total_bytes
 from weighbridge.estimates.llama import llama_shares
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty
@@ -24,7 +23,7 @@ UNCOUNTED = 0.25
 
 def estimate(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Estimate:
     """The memory of `plan` in `places`, the first of which is the system's. Never raises for what a file says."""
-    return _ranged(Estimate(plan, _shares(blueprint, plan, places)), blueprint)
+    return _ranged(blueprint, plan, _shares(blueprint, plan, places))
 
 
 def _shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:
@@ -38,17 +37,15 @@ def _shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[
     return runtime_shares(blueprint, plan, places)
 
 
-def _ranged(exact: Estimate, blueprint: Blueprint) -> Estimate:
-    """`exact` as a range where the architecture is not understood, with the reason as a note."""
-    certainty = blueprint.shape.certainty
-    notes = _notes(blueprint)
-    total, cache = exact.total_bytes, exact.term(Term.KV)
-    if total is None or cache is None or certainty is Certainty.KNOWN:
-        return replace(exact, least_bytes=total, notes=notes)
+def _ranged(blueprint: Blueprint, plan: Plan, shares: tuple[Share, ...]) -> Estimate:
+    """The sum as a range where the architecture is not understood, with the reason as a note."""
+    certainty, total, notes = blueprint.shape.certainty, total_bytes(shares), _notes(blueprint)
+    if total is None or certainty is Certainty.KNOWN:
+        return Estimate(plan, shares, total, notes=notes)
     if certainty is Certainty.UPPER_BOUND:
-        return replace(exact, least_bytes=total - cache, notes=notes)
-    larger = tuple(_with_larger_cache(share) for share in exact.shares)
-    return replace(exact, shares=larger, least_bytes=total, notes=notes)
+        cache = sum(share.terms.get(Term.KV) or 0 for share in shares)
+        return Estimate(plan, shares, total - cache, notes=notes)
+    return Estimate(plan, tuple(_with_larger_cache(share) for share in shares), total, notes=notes)
 
 
 def _notes(blueprint: Blueprint) -> tuple[str, ...]:

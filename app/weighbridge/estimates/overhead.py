@@ -68,8 +68,13 @@ def overhead_bytes(engine: str, place: Place, weights_bytes: int = 0) -> int:
         return process_bytes(engine)
     if place.kind is PlaceKind.UNIFIED:
         return process_bytes(engine) + DRIVER_BYTES.get(place.api, DRIVER_BYTES["metal"])
-    slack = SLACK_BYTES + round(weights_bytes * SLACK_SHARE) if place.api in _POOLED else 0
+    slack = SLACK_BYTES + round(weights_bytes * slack_share(place)) if place.api in _POOLED else 0
     return DRIVER_BYTES.get(place.api, DRIVER_BYTES["cuda"]) + slack
+
+
+def slack_share(place: Place) -> float:
+    """What a card takes beside each byte of weights that lies there, as a share of it."""
+    return SLACK_SHARE if place.api in _POOLED else 0.0
 
 
 def process_bytes(engine: str) -> int:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Estimate, Place, PlaceKind
 from weighbridge.estimates.memory import estimate
+from weighbridge.estimates.overhead import slack_share
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.relief import experts_to_keep, layers_to_keep
 from weighbridge.estimates.search import last
@@ -57,7 +58,7 @@ def _most(
     return None if count is None else estimates[count]
 
 
-def _missing_bytes(needed: Estimate, places: Sequence[Place]) -> int:
-    """What is too much for the cards."""
-    lefts = [needed.left_bytes(place) or 0 for place in cards_of(places)]
-    return -sum(left for left in lefts if left < 0)
+def _missing_bytes(needed: Estimate, places: Sequence[Place]) -> float:
+    """What is too much for the cards, without what they take beside it."""
+    cards = cards_of(places)
+    return sum(max(0, -(needed.left_bytes(card) or 0)) / (1 + slack_share(card)) for card in cards)

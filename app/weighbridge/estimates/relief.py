@@ -14,12 +14,12 @@ from weighbridge.estimates.cache import layer_kv_bytes, layer_state_bytes
 from weighbridge.estimates.plan import Plan
 
 
-def experts_to_keep(blueprint: Blueprint, missing_bytes: int) -> int:
+def experts_to_keep(blueprint: Blueprint, missing_bytes: float) -> int:
     """Of how many first layers the experts stay in host memory."""
     return min(bisect_left(blueprint.weights.expert_sums, missing_bytes), len(blueprint.weights.layers))
 
 
-def layers_to_keep(blueprint: Blueprint, plan: Plan, missing_bytes: int) -> int:
+def layers_to_keep(blueprint: Blueprint, plan: Plan, missing_bytes: float) -> int:
     """How many first layers stay there, of a plan that keeps the experts of `plan.cpu_experts` there anyway."""
     weights, shape = blueprint.weights, blueprint.shape
     kept = [layer_kv_bytes(kind, plan) + layer_state_bytes(kind, plan) for kind in shape.kinds]
