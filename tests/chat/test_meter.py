@@ -53,7 +53,7 @@ def test_the_engines_figures_are_preferred():
     meter = Meter(clock)
     meter.feed(PromptProgress(total=50, cache=10, processed=30, time_ms=100))
     assert meter.reading() == Reading(
-        source="counted", prompt_progress=(30, 50), prompt_tps=200.0, context_used=30, output_tokens=0
+        source="counted", prompt_progress=(30, 50), prompt_tps=200.0, context_used=30, prompt_read=20, output_tokens=0
     )
     clock.now_s += 0.5
     for number in range(1, 31):
@@ -64,7 +64,7 @@ def test_the_engines_figures_are_preferred():
     assert reading.source == "engine"
     assert reading.now_tps == pytest.approx(50)
     assert (reading.decode_tps, reading.prompt_tps) == (49.0, 250.0)
-    assert (reading.output_tokens, reading.context_used) == (90, 140)
+    assert (reading.output_tokens, reading.context_used, reading.prompt_read) == (90, 140, 40)
     assert reading.ttft_ms == pytest.approx(600)
 
 

@@ -62,9 +62,9 @@ def test_context_and_idle_time_of_the_settings_hold_without_a_window(home):
     (home / "config").mkdir(parents=True)
     (home / "config" / "settings.toml").write_text("context = 2048\nidle_minutes = 3\n")
     arguments = argparse.Namespace(context=None, threads=None, slots=None, engines=dict)
-    with owner_of_engines(arguments) as supervisor:
-        assert supervisor._idle_s == 180
-        assert supervisor._defaults.context == 2048
+    with owner_of_engines(arguments) as owned:
+        assert owned.supervisor._idle_s == 180
+        assert owned.supervisor._defaults.context == 2048
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the children of a process that is suspended")

@@ -6,9 +6,10 @@ from tests.estimates.made_blueprints import GIB, made
 
 from weighbridge.base.database import Database
 from weighbridge.estimates.estimate import Term
+from weighbridge.hardware.measured import Measurements
 from weighbridge.running import recording
 from weighbridge.running.observations import Observations
-from weighbridge.running.recording import machine_recorder
+from weighbridge.running.recording import machine_recorders
 from weighbridge_engines import api
 
 TABLE = {"Host": {"weights_bytes": 3 * GIB, "kv_bytes": GIB}}
@@ -36,12 +37,12 @@ def database(tmp_path, monkeypatch):
 
 
 def recorded(database, devices, blueprint_of, *loads):
-    recorder = machine_recorder(database, blueprint_of, devices)
+    recorders = machine_recorders(database, blueprint_of, devices, Measurements.within(database.path.parent))
     try:
         for one in loads:
-            recorder.loaded(model(), one)
+            recorders.loads.loaded(model(), one)
     finally:
-        recorder.close()
+        recorders.close()
     return Observations(database).all()
 
 

@@ -15,11 +15,14 @@ from weighbridge.base.database import Database
 from weighbridge.base.paths import default_paths
 from weighbridge.base.settings import SettingsStore
 from weighbridge.base.words import use_language
+from weighbridge.chat.speeds import AnswerSpeeds
 from weighbridge.chat.store import ChatStore
 from weighbridge.choices.blueprints import Blueprints
 from weighbridge.hardware.measured import Measurements
 from weighbridge.library.index import Library
 from weighbridge.running.devices import EngineDevices
+from weighbridge.running.speed_observations import SpeedObservations
+from weighbridge.running.speed_recording import Calculated, SpeedRecorder
 from weighbridge.server.requests import RequestRecords
 from weighbridge.ui.background import Background
 from weighbridge.ui.bus import Bus
@@ -73,6 +76,7 @@ def services(qapp, home, ports):
     background = Background()
     database = Database(paths.database)
     supervisor = FakeSupervisor()
+    recorder = SpeedRecorder(SpeedObservations(database), lambda *_: Calculated(), lambda _: ("1", ("Test CPU",)))
     memory = machine().memory
     facts = MachineFacts(EngineDevices({}, paths.data), Measurements.within(paths.data), background)
     sampler = Sampler(machine, lambda known, cards: replace(known, memory=memory))
@@ -96,6 +100,7 @@ def services(qapp, home, ports):
         library=Library([paths.models]),
         supervisor=supervisor,
         store=ChatStore(database),
+        answer_speeds=AnswerSpeeds(supervisor, recorder),
         port=PortControl(ports.make, RequestRecords(), settings, background),
         memories=watch,
         facts=facts,
@@ -109,6 +114,7 @@ def services(qapp, home, ports):
     weighing.quiet()
     made.port.shut()
     background.close()
+    recorder.close()
     database.close()
 
 

@@ -55,7 +55,19 @@ def m002_observations(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_chats, m002_observations)
+def m003_speeds(connection: sqlite3.Connection) -> None:
+    """How fast answers were: one row for each answer."""
+    connection.execute(
+        "CREATE TABLE speeds (id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, files TEXT NOT NULL,"
+        " architecture TEXT, engine_id TEXT NOT NULL, version TEXT, devices TEXT NOT NULL, load TEXT NOT NULL,"
+        " formula INTEGER NOT NULL, bandwidths TEXT NOT NULL, mixed INTEGER NOT NULL, depth INTEGER NOT NULL,"
+        " decode_tps REAL, prompt_tokens INTEGER, prefill_tps REAL, calculated_decode_tps REAL,"
+        " calculated_prefill_tps REAL, busy REAL)"
+    )
+    connection.execute("CREATE INDEX speeds_of_a_load ON speeds (files, engine_id, load)")
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_chats, m002_observations, m003_speeds)
 
 
 class Database:

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -24,6 +25,7 @@ from weighbridge.chat.conversation import Failure, Message, MessageState
 from weighbridge.chat.events import Delta, Event, Finish, StreamFault
 from weighbridge.chat.keeping import Keeper
 from weighbridge.chat.meter import Meter, Reading
+from weighbridge.chat.speeds import Attend
 from weighbridge.chat.store import ChatStore
 from weighbridge.chat.thinking import Answer, Piece, ThinkSplitter
 from weighbridge.running.lease import Lease
@@ -61,6 +63,7 @@ class Answering:
     """`start` it, `drain` it until its phase is over, `stop` it whenever. `close` also waits for its thread.
 
     `lease` is a future on a loaded model; it is given back at the end in every case, also where it comes after a stop.
+    `attend` is entered as the question is sent, and left before that.
     """
 
     def __init__(
@@ -70,12 +73,14 @@ class Answering:
         client: ChatClient,
         store: ChatStore,
         *,
+        attend: Attend = lambda _reading: nullcontext(),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._ask = ask
         self._lease = lease
         self._client = client
         self._store = store
+        self._attend = attend
         self._clock = clock
         self._task = Task()
         self._stopped: Future[None] = Future()
@@ -111,12 +116,11 @@ class Answering:
     def drain(self) -> News:
         """What is new. The message comes with, or after, the last pieces."""
         over = self._over
-        meter = self._meter
         pieces = tuple(self._pieces.popleft() for _ in range(len(self._pieces)))
         return News(
             phase=self._phase if over is None else Phase.OVER,
             pieces=pieces,
-            reading=None if meter is None else meter.reading(),
+            reading=self._reading(),
             message=over,
         )
 
@@ -170,10 +174,15 @@ class Answering:
 
     def _stream(self, lease: Lease) -> None:
         self._context = lease.context
-        self._meter = Meter(self._clock)
-        self._phase = Phase.READING
         body = chat_body(lease.model_id, list(self._ask.messages), self._ask.sampling)
-        self._client.stream(lease, body, self._take, self._task)
+        with self._attend(self._reading):
+            self._meter = Meter(self._clock)
+            self._phase = Phase.READING
+            self._client.stream(lease, body, self._take, self._task)
+
+    def _reading(self) -> Reading | None:
+        meter = self._meter
+        return None if meter is None else meter.reading()
 
     def _take(self, event: Event) -> None:
         self._task.check()
@@ -196,7 +205,7 @@ class Answering:
 
     def _figures(self) -> dict[str, Any]:
         """What was measured, by name; unknown figures are left out."""
-        reading = self._meter.reading() if self._meter is not None else None
+        reading = self._reading()
         known: dict[str, Any] = {"finish": self._finish, "context": self._context, "thought_ms": self._thought.ms}
         if reading is not None:
             known |= {

@@ -25,7 +25,8 @@ class Reading:
 
     `source` is "engine" where the counts and speeds are the engine's, "counted" where they are this side's. `now_tps`
     is the speed over the last second, `decode_tps` over the whole answer without the wait for its first token.
-    `context_used` are tokens of prompt and answer together.
+    `context_used` are tokens of prompt and answer together, `prompt_read` those of the prompt that were not known from
+    before.
     """
 
     source: Literal["engine", "counted"]
@@ -35,6 +36,7 @@ class Reading:
     ttft_ms: float | None = None
     prompt_progress: tuple[int, int] | None = None
     context_used: int | None = None
+    prompt_read: int | None = None
     output_tokens: int = 0
 
 
@@ -93,6 +95,7 @@ class Meter:
             ttft_ms=None if self._first_s is None else (self._first_s - self._sent_s) * 1000,
             prompt_progress=None if self._progress is None else (self._progress.processed, self._progress.total),
             context_used=self._context_used(),
+            prompt_read=self._prompt_read(),
             output_tokens=self._output_tokens(),
         )
 
@@ -136,6 +139,12 @@ class Meter:
         if seen is None or not seen.time_ms or seen.processed <= seen.cache:
             return None
         return (seen.processed - seen.cache) * 1000 / seen.time_ms
+
+    def _prompt_read(self) -> int | None:
+        told, seen = self._timings, self._progress
+        if told is not None and told.prompt_n is not None:
+            return told.prompt_n
+        return None if seen is None else max(0, seen.processed - seen.cache)
 
     def _output_tokens(self) -> int:
         told = self._timings

@@ -6,25 +6,42 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from weighbridge.base.errors import NotFound, WeighbridgeError
 from weighbridge.base.explain import explain_code
 from weighbridge.base.paths import default_paths, user_path
 from weighbridge.base.words import text
+from weighbridge.cli.surroundings import seen_machine
 
 if TYPE_CHECKING:
     from weighbridge.base.settings import SettingsStore
+    from weighbridge.chat.meter import Reading
+    from weighbridge.chat.speeds import AnswerSpeeds
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.library.index import Library
-    from weighbridge.running.observations import Recorder
+    from weighbridge.library.model import Model
+    from weighbridge.running.recording import Recorders
     from weighbridge.running.supervisor import Supervisor
     from weighbridge_engines.api import Engine
 
 PATIENCE_S = 2
+
+
+@dataclass(frozen=True)
+class Owned:
+    """The owner of engines, and who has the speed of answers kept: None where the database cannot be used."""
+
+    supervisor: Supervisor
+    speeds: AnswerSpeeds | None
+
+    def attend(self, model: Model, reading: Callable[[], Reading | None]) -> AbstractContextManager[None]:
+        """To be entered as a question is sent to `model`, and left as its answer ends."""
+        return nullcontext() if self.speeds is None else self.speeds.attend(model, reading)
 
 
 def add_load_options(parser: argparse.ArgumentParser) -> None:
@@ -82,40 +99,46 @@ def open_library() -> Library:
 
 
 @contextmanager
-def owner_of_engines(arguments: argparse.Namespace, mark: str | None = None) -> Iterator[Supervisor]:
-    """A supervisor that ends every engine when the block is left. The load options hold for every load of it.
+def owner_of_engines(arguments: argparse.Namespace, mark: str | None = None) -> Iterator[Owned]:
+    """A supervisor, which ends every engine when the block is left. The load options hold for every load of it.
 
     `mark` is that of the data folder's lock, where we hold it: what its last owner left behind is ended first.
     """
+    from weighbridge.chat.speeds import AnswerSpeeds
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.running.choose import Asked
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.leftovers import end_leftovers, marked
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
+    from weighbridge.running.whole import cards_of
 
     asked = Asked(context=arguments.context, threads=arguments.threads, slots=arguments.slots)
     kept = settings().value
-    defaults = replace(machine_defaults(kept.context), asked=asked)
     end_leftovers(mark)
     environment = marked(os.environ, mark)
     engines, blueprints = arguments.engines(), Blueprints()
-    with _recorder(engines, blueprints) as recorder:
-        loaded = recorder.loaded if recorder else None
+    on_cards = cards_of(cache(partial(seen_machine, engines)), engines, blueprints.of)
+    defaults = replace(machine_defaults(kept.context, on_cards), asked=asked)
+    with _recorders(engines, blueprints) as recorders:
+        loaded = recorders.loads.loaded if recorders else None
         scales = machine_scales(blueprints.of, engines)
         supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, loaded)
         try:
-            yield supervisor
+            yield Owned(supervisor, AnswerSpeeds(supervisor, recorders.speeds) if recorders else None)
         finally:
             supervisor.close()
 
 
 @contextmanager
-def _recorder(engines: Mapping[str, Engine], blueprints: Blueprints) -> Iterator[Recorder | None]:
-    """Who keeps what loads took; None where the database cannot be used, which is no reason not to answer."""
+def _recorders(engines: Mapping[str, Engine], blueprints: Blueprints) -> Iterator[Recorders | None]:
+    """Who keeps what loads took and how fast answers were; None where the database cannot be used, which is no reason
+    not to answer.
+    """
     from weighbridge.base.database import Database
+    from weighbridge.hardware.measured import Measurements
     from weighbridge.running.devices import EngineDevices
-    from weighbridge.running.recording import machine_recorder
+    from weighbridge.running.recording import machine_recorders
 
     paths = default_paths()
     try:
@@ -124,11 +147,12 @@ def _recorder(engines: Mapping[str, Engine], blueprints: Blueprints) -> Iterator
         yield None
         return
     with closing(database):
-        recorder = machine_recorder(database, blueprints.of, EngineDevices(engines, paths.data))
+        devices = EngineDevices(engines, paths.data)
+        recorders = machine_recorders(database, blueprints.of, devices, Measurements.within(paths.data))
         try:
-            yield recorder
+            yield recorders
         finally:
-            recorder.close()
+            recorders.close()
 
 
 def _listed(library: Library, name: str) -> bool:

@@ -54,12 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
     body = chat_body(model.id, _messages(arguments), sampling)
     client = ChatClient()
     try:
-        with owner_of_engines(arguments) as supervisor:
-            with supervisor.lease(model).result() as lease:
+        with owner_of_engines(arguments) as owned:
+            with owned.supervisor.lease(model).result() as lease, owned.attend(model, lambda: shown.reading):
                 shown = _Shown(quiet=arguments.json)
                 client.stream(lease, body, shown.take, Task())
             if shown.fault is not None:
-                shown.why = failure_of(supervisor, model.id)
+                shown.why = failure_of(owned.supervisor, model.id)
     finally:
         client.close()
     shown.tell(model.id)
@@ -101,6 +101,11 @@ class _Shown:
         self.fault: StreamFault | None = None
         self.why: WeighbridgeError | None = None
 
+    @property
+    def reading(self) -> Reading:
+        """The figures as they stand now."""
+        return self._meter.reading()
+
     def take(self, event: Event) -> None:
         """Print, count and keep one event."""
         from weighbridge.chat.events import Delta, StreamFault
@@ -115,7 +120,7 @@ class _Shown:
 
     def tell(self, model: str) -> None:
         """The end: figures in words on standard error, or all of it as JSON."""
-        reading = self._meter.reading()
+        reading = self.reading
         if self._quiet:
             print(
                 json.dumps(

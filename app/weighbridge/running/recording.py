@@ -1,40 +1,73 @@
-"""Keeping what loads really took: the recorder over this machine's parts."""
+"""Keeping what loads really took and how fast answers were: the recorders over this machine's parts."""
 
 from __future__ import annotations
 
+import threading
+from dataclasses import dataclass
 from functools import cached_property
 
 from weighbridge.base.database import Database
 from weighbridge.estimates.estimate import Estimate
 from weighbridge.estimates.memory import estimate
+from weighbridge.estimates.speed.speeds import speeds
 from weighbridge.hardware.detect import detect
 from weighbridge.hardware.machine import Machine
+from weighbridge.hardware.measured import Measurements
 from weighbridge.library.model import Model
 from weighbridge.running.devices import EngineDevices, Told, with_engines_here
 from weighbridge.running.observations import Observations, Recorder, build_of
+from weighbridge.running.paces import SpeedTables, paces_for, speed_tables
 from weighbridge.running.places import places_for
 from weighbridge.running.plans import plan_of
 from weighbridge.running.scales import BlueprintOf
+from weighbridge.running.speed_observations import SpeedObservations, bandwidths_of
+from weighbridge.running.speed_recording import Calculated, SpeedRecorder
 from weighbridge.running.state import Running
 
 
-def machine_recorder(database: Database, blueprint_of: BlueprintOf, devices: EngineDevices) -> Recorder:
-    """A recorder that knows this machine. It looks at it, and asks the engines, on its own thread and once."""
-    here = _Here(blueprint_of, devices)
-    return Recorder(Observations(database), here.estimate, here.build)
+@dataclass(frozen=True)
+class Recorders:
+    """Who keeps what loads took, and who keeps how fast answers were. `close` must be called."""
+
+    loads: Recorder
+    speeds: SpeedRecorder
+
+    def close(self) -> None:
+        """Finish what has begun."""
+        self.loads.close()
+        self.speeds.close()
+
+
+def machine_recorders(
+    database: Database, blueprint_of: BlueprintOf, devices: EngineDevices, measurements: Measurements
+) -> Recorders:
+    """Recorders that know this machine. They look at it, and ask the engines, on their own threads and once."""
+    here = _Here(blueprint_of, devices, measurements)
+    loads = Recorder(Observations(database), here.estimate, here.build)
+    return Recorders(loads, SpeedRecorder(SpeedObservations(database), here.calculate, here.build))
 
 
 class _Here:
-    """What a record needs beside the load. Used by the recorder's one thread alone."""
+    """What a record needs beside the load or the answer. Used by the threads of both recorders."""
 
-    def __init__(self, blueprint_of: BlueprintOf, devices: EngineDevices) -> None:
+    def __init__(self, blueprint_of: BlueprintOf, devices: EngineDevices, measurements: Measurements) -> None:
         self._blueprint_of = blueprint_of
         self._devices = devices
+        self._measurements = measurements
+        self._one = threading.Lock()
+        self._seen_once: tuple[Machine, tuple[Told, ...]] | None = None
 
-    @cached_property
+    @property
     def _seen(self) -> tuple[Machine, tuple[Told, ...]]:
         """The machine, and what its engines told."""
-        return with_engines_here(detect(), self._devices)
+        with self._one:
+            if self._seen_once is None:
+                self._seen_once = with_engines_here(detect(), self._devices)
+            return self._seen_once
+
+    @cached_property
+    def _tables(self) -> SpeedTables:
+        return speed_tables()
 
     def build(self, engine_id: str) -> tuple[str | None, tuple[str, ...]] | None:
         """The engine's version and the names of its devices."""
@@ -47,3 +80,15 @@ class _Here:
             return None
         plan = plan_of(running.load, running.engine_id)
         return estimate(blueprint, plan, places_for(self._seen[0], running.engine_id))
+
+    def calculate(self, model: Model, running: Running, depth: int, prompt: int) -> Calculated:
+        """How fast the answer should have been, with what is measured of the machine by now."""
+        machine, load, engine_id = self._measurements.apply(self._seen[0]), running.load, running.engine_id
+        bandwidths, blueprint = bandwidths_of(machine, engine_id), self._blueprint_of(model)
+        if blueprint is None:
+            return Calculated(bandwidths)
+        places = places_for(machine, engine_id)
+        paces = paces_for(machine, engine_id, places, load.threads, self._tables)
+        mixed = any(layer.expert_bytes for layer in blueprint.weights.layers)
+        known = speeds(blueprint, plan_of(load, engine_id), places, paces, depth=depth, prompt=prompt)
+        return Calculated(bandwidths, mixed, known)

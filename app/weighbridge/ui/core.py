@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.library.index import Library
     from weighbridge.running.devices import EngineDevices
-    from weighbridge.running.observations import Recorder
+    from weighbridge.running.recording import Recorders
     from weighbridge.running.supervisor import Supervisor
 
 
@@ -34,12 +34,12 @@ class Core:
     absent: Cause | None
     engines: Mapping[str, Engine]
     blueprints: Blueprints
-    recorder: Recorder
+    recorders: Recorders
 
     def close(self) -> None:
-        """End the engines, keep what they took, then let the database go."""
+        """End the engines, keep what they took and how fast they were, then let the database go."""
         self.supervisor.close()
-        self.recorder.close()
+        self.recorders.close()
         self.database.close()
 
 
@@ -52,13 +52,14 @@ def build_core(
     """
     from weighbridge.chat.store import ChatStore
     from weighbridge.choices.blueprints import Blueprints
+    from weighbridge.hardware.measured import Measurements
     from weighbridge.library.index import Library
     from weighbridge.running.choose import PREFERRED
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.installing import none_installed
     from weighbridge.running.leftovers import end_leftovers, marked
-    from weighbridge.running.recording import machine_recorder
+    from weighbridge.running.recording import machine_recorders
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
 
@@ -73,11 +74,11 @@ def build_core(
     environment = marked(os.environ, mark)
     defaults = machine_defaults(settings.context)
     devices = EngineDevices(known, paths.data)
-    recorder = machine_recorder(database, blueprints.of, devices)
+    recorders = machine_recorders(database, blueprints.of, devices, Measurements.within(paths.data))
     scales = machine_scales(blueprints.of, known)
-    supervisor = Supervisor(known, defaults, scales, settings.idle_s, environment, recorder.loaded)
+    supervisor = Supervisor(known, defaults, scales, settings.idle_s, environment, recorders.loads.loaded)
     absent = none_installed(known.values(), PREFERRED)
-    return Core(database, store, library, supervisor, devices, absent, known, blueprints, recorder)
+    return Core(database, store, library, supervisor, devices, absent, known, blueprints, recorders)
 
 
 def folders(paths: Paths, settings: Settings) -> tuple[Path, ...]:

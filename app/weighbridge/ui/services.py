@@ -12,6 +12,7 @@ from weighbridge.ui.bus import Bus
 from weighbridge.ui.theme import Theme
 
 if TYPE_CHECKING:  # imported where they are built: the window shows before they are
+    from weighbridge.chat.speeds import AnswerSpeeds
     from weighbridge.chat.store import ChatStore
     from weighbridge.library.index import Library
     from weighbridge.running.supervisor import Supervisor
@@ -33,6 +34,7 @@ class Services:
     library: Library
     supervisor: Supervisor
     store: ChatStore
+    answer_speeds: AnswerSpeeds
     port: PortControl
     memories: MemoryWatch
     facts: MachineFacts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -26,6 +27,7 @@ from weighbridge.chat.thinking import Answer
 from weighbridge.ui.chat.options import Options
 
 if TYPE_CHECKING:  # built elsewhere: the window shows before they are
+    from weighbridge.chat.speeds import AnswerSpeeds
     from weighbridge.chat.store import ChatStore
     from weighbridge.library.model import Model
     from weighbridge.running.lease import Lease
@@ -52,10 +54,13 @@ class Dialogue(QObject):
     conversations_changed = Signal()
     """A conversation was made, changed or deleted."""
 
-    def __init__(self, store: ChatStore, supervisor: Supervisor, client: ChatClient, parent: QObject) -> None:
+    def __init__(
+        self, store: ChatStore, supervisor: Supervisor, speeds: AnswerSpeeds, client: ChatClient, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._store = store
         self._supervisor = supervisor
+        self._speeds = speeds
         self._client = client
         self._conversation: Conversation | None = None
         self._messages: tuple[Message, ...] = ()
@@ -196,7 +201,8 @@ class Dialogue(QObject):
         lease = self._supervisor.lease(model, options.load(self._supervisor.default_load(model)))
         ask = Ask(answer, tuple(messages), options.sampling)
         self._lease = lease
-        self._answering = Answering(ask, lease, self._client, self._store)
+        attend = partial(self._speeds.attend, model)
+        self._answering = Answering(ask, lease, self._client, self._store, attend=attend)
         self._answer, self._so_far, self._phase = answer, Answer(), Phase.WAITING
         self._answering.start()
         self._timer.start()

@@ -61,7 +61,8 @@ class ChatPage(Page):
         self._speaks: str | None = None
         self._chosen = ChosenModel(services, self)
         self._room = Room(services, self)
-        self._dialogue = Dialogue(services.store, services.supervisor, client or ChatClient(), self)
+        asked = (services.supervisor, services.answer_speeds, client or ChatClient())
+        self._dialogue = Dialogue(services.store, *asked, self)
         self._list = ConversationList(services.theme)
         self._switcher = ModelSwitcher()
         self._note = ElidedLabel()
