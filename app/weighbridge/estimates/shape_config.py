@@ -14,7 +14,7 @@ from weighbridge.estimates.config_kinds import Kept, layer_kinds
 from weighbridge.estimates.config_states import NONE, state_elements
 from weighbridge.estimates.shape import Certainty, Index, Layer, Shape
 from weighbridge.formats.configs import sliding_window
-from weighbridge.formats.model import ModelInfo
+from weighbridge.formats.model import MAX_LAYERS, ModelInfo
 from weighbridge.formats.quantisation import whole
 
 Widths = tuple[int, int]
@@ -83,15 +83,15 @@ class _Reader:
         self._config = info.config
         self._family = family
         self._is_mlx = info.format == "mlx"
-        self._count = self._number("num_layers") if family in _TWICE else info.layers
+        self._count = whole(info.config.get("num_layers"), MAX_LAYERS) if family in _TWICE else info.layers
 
     def shape(self) -> Shape:
-        """The whole of it."""
-        if not self._count:
+        """The whole of it. Layers that share a cache need one that has it."""
+        owners = (self._count or 0) - (self._number("num_kv_shared_layers") or 0)
+        if not self._count or owners <= 0:
             return Shape((), Certainty.UNKNOWN)
         kinds = layer_kinds(self._config, self._family, self._count)
-        last = self._count - (self._number("num_kv_shared_layers") or 0)
-        layers = [self._layer(number, kept, number < last) for number, kept in enumerate(kinds)]
+        layers = [self._layer(number, kept, number < owners) for number, kept in enumerate(kinds)]
         known = tuple(layer for layer in layers if layer is not None)
         if len(known) < len(layers):
             return Shape((), Certainty.UNKNOWN)
@@ -100,9 +100,17 @@ class _Reader:
     def _certainty(self, kinds: tuple[Kept, ...]) -> Certainty:
         windows = Kept.SLIDING in kinds or Kept.CHUNKED in kinds or self._window is not None
         expanded = self._number("kv_lora_rank") and not self._is_latent
-        if Kept.OTHER in kinds or (not self._is_mlx and (windows or expanded)):
+        if Kept.OTHER in kinds or self._lacks_window(kinds) or (not self._is_mlx and (windows or expanded)):
             return Certainty.UPPER_BOUND
         return Certainty.KNOWN if self._family in _KNOWN else Certainty.APPROXIMATE
+
+    def _lacks_window(self, kinds: tuple[Kept, ...]) -> bool:
+        """Whether some layers keep a window of which the config does not say how long it is: all tokens count then."""
+        windowed = filter(self._is_windowed, dict.fromkeys(kinds))
+        return self._family in _WINDOWED and any(self._window_of(kept) is None for kept in windowed)
+
+    def _is_windowed(self, kept: Kept) -> bool:
+        return kept in (Kept.SLIDING, Kept.CHUNKED) or (self._family == "recurrent_gemma" and kept is Kept.FULL)
 
     def _layer(self, number: int, kept: Kept, owns: bool) -> Layer | None:
         """One layer, None where the config does not tell. One that does not own its cache uses an earlier one's."""
@@ -121,8 +129,8 @@ class _Reader:
         if self._is_mlx and self._family not in _WINDOWED:
             return None
         if kept is Kept.CHUNKED:
-            return self._number("attention_chunk_size")
-        return self._window if kept is Kept.SLIDING or self._family == "recurrent_gemma" else None
+            return self._number("attention_chunk_size") or None
+        return self._window if self._is_windowed(kept) else None
 
     @property
     def _window(self) -> int | None:
