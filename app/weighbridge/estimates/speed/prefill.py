@@ -32,9 +32,9 @@ class _Token:
 
 
 def prefill(
-    blueprint: Blueprint, plan: Plan, works: Sequence[Work], paces: Mapping[str, Pace], prompt: int
+    blueprint: Blueprint, plan: Plan, works: Sequence[Work], paces: Mapping[str, Pace], prompt: int, depth: int = 0
 ) -> Speed | None:
-    """Tokens a second over a prompt of `prompt` tokens, `works` being those of one answer.
+    """Tokens a second over `prompt` tokens that come after `depth` others, `works` being those of one answer.
 
     None where the parameters that are used, or the compute of a place, are not known.
     """
@@ -43,14 +43,14 @@ def prefill(
     computing = [pace for work in works if (pace := paces.get(card or work.place)) and pace.tflops]
     if not active or not read_bytes or len(computing) < len(works):
         return None
-    token = _Token(2.0 * active, 4.0 * _attended(blueprint, prompt / 2))
+    token = _Token(2.0 * active, 4.0 * _attended(blueprint, depth + prompt / 2))
     copied_s = _copied_bytes(blueprint, works) / (BUS_GBS * 1e9 * min(plan.batch_tokens, prompt)) if card else 0.0
     legs = tuple(
         Leg(work, pace, _seconds(token, work, pace, work.weight_bytes / read_bytes) + (work.place == HOST) * copied_s)
         for work, pace in zip(works, computing, strict=True)
     )
     whole_s, spread = sum(leg.seconds for leg in legs), 1 + spread_of(legs, prefill=True)
-    return Speed(1 / whole_s / spread, 1 / whole_s, spread / whole_s, prompt, legs=legs)
+    return Speed(1 / whole_s / spread, 1 / whole_s, spread / whole_s, depth, legs=legs)
 
 
 def first_token_s(prompt: int, reading: Speed, writing: Speed) -> float:

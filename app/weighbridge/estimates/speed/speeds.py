@@ -40,16 +40,18 @@ def speeds(
     *,
     depth: int | None = None,
     prompt: int = PROMPT,
+    after: int = 0,
     answers: int = 1,
 ) -> Speeds:
-    """The speeds of each of `answers` that are written at a time, with `depth` tokens in the cache of each.
+    """The speeds of each of `answers` that are written at a time, with `depth` tokens in the cache of each, and of a
+    prompt of `prompt` tokens that comes `after` so many others.
 
     `depth`: None is `DEPTH`, or the context where that is shorter. Written together, answers share a step's time; no
     step is faster than as many tokens of a prompt.
     """
     seen = min(DEPTH, plan.slot_cells) if depth is None else depth
     writing = decode(works(blueprint, plan, places, seen, answers), paces, seen)
-    reading = prefill(blueprint, plan, works(blueprint, plan, places, 0), paces, max(1, prompt))
+    reading = prefill(blueprint, plan, works(blueprint, plan, places, 0), paces, max(1, prompt), after)
     if writing is not None and reading is not None and answers > 1:
         slowest = writing.mid_tps * answers / reading.mid_tps
         writing = writing if slowest <= 1 else writing.times(1 / slowest, writing.high_tps / writing.mid_tps - 1)
