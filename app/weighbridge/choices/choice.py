@@ -11,6 +11,7 @@ from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Place
 from weighbridge.estimates.fit import GOOD, Fit, Verdict, fit
 from weighbridge.estimates.plan import Plan
+from weighbridge.estimates.speed.speeds import Speeds
 from weighbridge.formats.architectures import Kind
 from weighbridge.hardware.machine import Device, Machine, MemoryKind
 from weighbridge.library.model import Model
@@ -20,7 +21,7 @@ from weighbridge.running.plans import plan_of
 from weighbridge.running.state import Running
 from weighbridge_engines.api import Cause, Engine, Load
 
-_ONLY_ON = {"exllamav2": ("nvidia",), "exllamav3": ("nvidia",), "mlx": ("apple", "nvidia")}
+ONLY_ON = {"exllamav2": ("nvidia",), "exllamav3": ("nvidia",), "mlx": ("apple", "nvidia")}
 """Whose cards an engine of another kind than llama.cpp needs."""
 
 NOT_RUN = (Kind.ADAPTER, Kind.AUDIO, Kind.IMAGE, Kind.IMATRIX, Kind.PROJECTION, Kind.VOCABULARY)
@@ -74,7 +75,7 @@ class Choice:
 
     They are two fields: a model may fit that nothing here can run. Of the kinds in NOT_RUN there is neither. `load` is
     what was weighed, `places` where. `last_off` is by how much the last load like it took more than was estimated, as a
-    share; None where there was none.
+    share; None where there was none. `speeds` is None where they were not asked for: see `speeds.Speedometer`.
     """
 
     model: Model
@@ -85,6 +86,7 @@ class Choice:
     places: tuple[Place, ...] = ()
     elsewhere: Elsewhere | None = None
     last_off: float | None = None
+    speeds: Speeds | None = None
 
 
 def weigh(
@@ -125,7 +127,7 @@ def _elsewhere(blueprint: Blueprint, plan: Plan, around: Surroundings) -> Elsewh
 
 
 def _unused_cards(devices: Iterable[Device], told: Sequence[Told], engine_id: str) -> list[tuple[Device, Cause]]:
-    vendors = _ONLY_ON.get(engine_id)
+    vendors = ONLY_ON.get(engine_id)
     cards: list[tuple[Device, Cause]] = []
     for device in devices:
         missing = missing_build(device, told)

@@ -1,0 +1,148 @@
+"""How fast a weighed model would write and read here. Pure, but that earlier runs are told apart by their files.
+
+`Speedometer` is made for one state of the machine and asked for many models; `speeds_of` asks for one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from weighbridge.choices.choice import Choice, Surroundings
+from weighbridge.choices.corrections import planned_load
+from weighbridge.estimates.blueprint import Blueprint
+from weighbridge.estimates.estimate import HOST, Place, PlaceKind
+from weighbridge.estimates.fit import Verdict
+from weighbridge.estimates.speed.experience import Run, experienced
+from weighbridge.estimates.speed.pace import Pace
+from weighbridge.estimates.speed.speeds import PROMPT, Speeds, speeds
+from weighbridge.estimates.speed.work import works
+from weighbridge.hardware.machine import Bandwidth, Machine
+from weighbridge.running.observations import build_of
+from weighbridge.running.paces import SpeedTables, paces_for
+from weighbridge.running.speed_observations import SpeedObservation, bandwidths_of, runs_of, speed_situation
+from weighbridge_engines.api import Cause
+
+_ON_CARDS_ALONE = ("mlx", "exllamav2", "exllamav3")
+"""Engines of whose speed on a processor nothing is known: none of the constants is theirs."""
+
+_Runs = tuple[tuple[Run, ...], tuple[Run, ...]]
+
+
+class Speedometer:
+    """Speeds in one state of the machine. `past` are the runs here, the newest first.
+
+    For one thread: it remembers what places can do, and what runs say of models that never ran.
+    """
+
+    def __init__(self, around: Surroundings, tables: SpeedTables, past: Sequence[SpeedObservation] = ()) -> None:
+        self._around = around
+        self._tables = tables
+        self._past = past
+        self._paces: dict[tuple[str, int | None], Mapping[str, Pace]] = {}
+        self._ran = {path for one in past for path in _paths(one)}
+        self._of_others: dict[str, _Runs] = {}
+
+    def of(self, choice: Choice, *, depth: int | None = None, prompt: int = PROMPT) -> Speeds:
+        """Both speeds of `choice` with `depth` tokens in the cache, and of a prompt of `prompt` tokens.
+
+        A model that does not fit has none, and neither has one of which too little is known: `why_unknown` says what.
+        """
+        fit, blueprint = choice.fit, choice.blueprint
+        if fit is None or blueprint is None or fit.verdict is Verdict.NO:
+            return Speeds()
+        known = speeds(blueprint, fit.plan, choice.places, self.paces(choice), depth=depth, prompt=prompt)
+        return self._experienced(choice, blueprint, known) if self._past else known
+
+    def paces(self, choice: Choice) -> Mapping[str, Pace]:
+        """How fast each place of `choice` is for its engine; those of which too little is known are left out."""
+        if choice.runner is None:
+            return {}
+        key = (choice.runner.engine_id, choice.load.threads)
+        if key not in self._paces:
+            able = [place for place in choice.places if _is_known(key[0], place)]
+            self._paces[key] = paces_for(self._around.machine, key[0], able, key[1], self._tables)
+        return self._paces[key]
+
+    def why_unknown(self, choice: Choice) -> Cause | None:
+        """Why `choice` has no speed of writing; None where it has one."""
+        fit, blueprint = choice.fit, choice.blueprint
+        if fit is None or blueprint is None:
+            return Cause("speed.not_weighed")
+        if fit.verdict is Verdict.NO:
+            return Cause("speed.does_not_fit")
+        parts = works(blueprint, fit.plan, choice.places, 0)
+        if not parts:
+            return Cause("speed.header")
+        paces, machine = self.paces(choice), self._around.machine
+        lacking = next((part.place for part in parts if part.place not in paces), None)
+        place = next((each for each in choice.places if each.id == lacking), None)
+        return None if place is None else _why(machine, place, fit.plan.engine)
+
+    def _experienced(self, choice: Choice, blueprint: Blueprint, known: Speeds) -> Speeds:
+        writing, reading = self._runs(choice)
+        mixed = blueprint.use.expert_share != 1.0
+        return Speeds(
+            known.decode and experienced(known.decode, mixed, writing),
+            known.prefill and experienced(known.prefill, mixed, reading),
+        )
+
+    def _runs(self, choice: Choice) -> _Runs:
+        """Those that say something of `choice`. What other models say of one that never ran is the same for all."""
+        engine_id = choice.runner.engine_id if choice.runner else ""
+        ran_itself = not self._ran.isdisjoint(map(str, choice.model.parts))
+        if not ran_itself and engine_id in self._of_others:
+            return self._of_others[engine_id]
+        runs = self._runs_of(choice, engine_id)
+        if not ran_itself:
+            self._of_others[engine_id] = runs
+        return runs
+
+    def _runs_of(self, choice: Choice, engine_id: str) -> _Runs:
+        build = build_of(self._around.told, engine_id)
+        if build is None:
+            return (), ()
+        now = speed_situation(choice.model, planned_load(choice), engine_id, *build)
+        return runs_of(self._past, now, bandwidths_of(self._around.machine, engine_id))
+
+
+def speeds_of(
+    choice: Choice,
+    around: Surroundings,
+    tables: SpeedTables,
+    past: Sequence[SpeedObservation] = (),
+    *,
+    depth: int | None = None,
+    prompt: int = PROMPT,
+) -> Speeds:
+    """Both speeds of one model: see `Speedometer.of`."""
+    return Speedometer(around, tables, past).of(choice, depth=depth, prompt=prompt)
+
+
+def bandwidth_of(machine: Machine, place_id: str, name: str) -> Bandwidth | None:
+    """What is known of the memory in a place: a card's own, or, where it has none of its own, the system's."""
+    for device in machine.devices:
+        if device.id == place_id or (place_id == HOST and name and device.name == name):
+            return device.bandwidth or (machine.bandwidth if place_id == HOST else None)
+    return machine.bandwidth if place_id == HOST else None
+
+
+def _paths(one: SpeedObservation) -> list[str]:
+    """The files that ran; none of a row that somebody has changed into something that it cannot be."""
+    try:
+        return [str(part[0]) for part in json.loads(one.situation.files) if part]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return []
+
+
+def _is_known(engine_id: str, place: Place) -> bool:
+    return place.kind is not PlaceKind.HOST or engine_id not in _ON_CARDS_ALONE
+
+
+def _why(machine: Machine, place: Place, engine_id: str) -> Cause:
+    """What is not known of a place that some of the model lies in."""
+    if bandwidth_of(machine, place.id, place.name) is None:
+        return Cause("speed.no_bandwidth", {"device": place.name}) if place.name else Cause("speed.no_ram_bandwidth")
+    if place.name:
+        return Cause("speed.no_constants", {"device": place.name, "way": place.api})
+    return Cause("speed.no_processor_constants", {"engine": engine_id})
