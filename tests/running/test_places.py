@@ -118,9 +118,18 @@ def test_each_engine_reaches_a_card_in_its_own_way():
     assert places_for(machine(card), "another")[1].api == "cuda"
 
 
-def running(memory, **changes):
-    one = Running("m", "M", "llama", State.READY, Load("m"), memory_bytes=memory)
+def running(private, **changes):
+    one = Running(
+        "m", "M", "llama", State.READY, Load("m"), memory_bytes=private and 10 * private, private_bytes=private
+    )
     return replace(one, **changes)
+
+
+def test_mapped_weights_are_not_given_back_for_they_are_available_already():
+    """Of 12 GiB, 11 are pages of the file; they are a part of what the system says is available."""
+    one = running(GIB, memory_bytes=12 * GIB)
+    (host,) = places_for(machine(), "llama", given_back([one]))
+    assert (host.given_back_bytes, host.free_bytes) == (GIB, 13 * GIB)
 
 
 def test_only_what_nobody_uses_gives_back():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -27,6 +28,16 @@ def launcher_argv() -> list[str]:
     if getattr(sys, "frozen", False):
         return [str(Path(sys.executable).with_name("weighbridge-worker")), "launch"]
     return [sys.executable, "-I", "-S", launcher.__file__]
+
+
+@dataclass(frozen=True)
+class Resident:
+    """Resident memory, and the part of it that becomes available when the processes end: all but pages of files, where
+    the system counts those as available already. None once the processes are gone.
+    """
+
+    memory_bytes: int | None = None
+    private_bytes: int | None = None
 
 
 class Child:
@@ -100,12 +111,15 @@ class Child:
         except psutil.Error:
             return False
 
-    def memory_bytes(self) -> int | None:
-        """Resident memory of the program and all its children, without the launcher; None once they are gone."""
+    def memory(self) -> Resident:
+        """What the program and all its children hold, without the launcher."""
         try:
-            return sum(member.memory_info().rss for member in self._look_below()) or None
+            held = [member.memory_info() for member in self._look_below()]
         except psutil.Error:
-            return None
+            return Resident()
+        whole = sum(each.rss for each in held)
+        shared = sum(getattr(each, "shared", 0) for each in held)  # Linux alone counts pages of files as available
+        return Resident(whole, whole - shared) if whole else Resident()
 
     def _look_below(self) -> list[psutil.Process]:
         family = psutil.Process(self.pid).children(recursive=True)

@@ -19,7 +19,7 @@ def places_for(machine: Machine, engine_id: str, given_back_bytes: int = 0) -> t
     """System memory first, then the cards that the installed build of `engine_id` uses.
 
     Cards with memory of their own hide a graphics part that borrows the system's, as llama.cpp lets them. Where memory
-    is one for both, it is one place. `given_back_bytes` is what models that may be ended hold in system memory.
+    is one for both, it is one place. `given_back_bytes` is what models that may be ended give back: see `given_back`.
     """
     seen = [replace(device, seen_by=_sights(device, engine_id)) for device in machine.devices]
     return _places(machine, [device for device in seen if device.seen_by], given_back_bytes)
@@ -31,9 +31,12 @@ def places_with(machine: Machine, devices: Iterable[Device], given_back_bytes: i
 
 
 def given_back(running: Iterable[Running]) -> int:
-    """What the loaded models that nobody uses and nobody pinned would give back."""
+    """What would become available if the loaded models ended that nobody uses and nobody pinned.
+
+    What of their weights are pages of mapped files is so already, unless the engine has copied them.
+    """
     idle = [one for one in running if one.state is State.READY and not one.in_flight and not one.pinned]
-    return sum(one.memory_bytes or 0 for one in idle)
+    return sum(one.private_bytes or 0 for one in idle)
 
 
 def _places(machine: Machine, devices: Sequence[Device], given_back_bytes: int) -> tuple[Place, ...]:

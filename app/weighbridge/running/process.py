@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from queue import Empty, SimpleQueue
 
 from weighbridge.base.errors import EngineFailed, WeighbridgeError
@@ -31,6 +31,8 @@ _log = logging.getLogger(__name__)
 PORT_TRIES = 3
 _LOADING_POLL_S = 0.03
 _READY_POLL_S = 1.0
+_GONE = {"url": None, "memory_bytes": None, "private_bytes": None}
+"""What is no more once the process has ended."""
 
 
 class EngineProcess:
@@ -89,7 +91,7 @@ class EngineProcess:
             self._live()
         except Exception as error:  # whatever it is, an engine that nobody follows must not live on
             self._end_child()
-            self._become(State.FAILED, error=_fault(error), url=None, memory_bytes=None)
+            self._become(State.FAILED, error=_fault(error), **_GONE)
 
     def _end_child(self) -> None:
         if self._child is not None:
@@ -103,11 +105,11 @@ class EngineProcess:
             code = self._one_life(free_port())
             self._drain()
             if self._stopping.is_set():
-                self._become(State.STOPPED, url=None, memory_bytes=None)
+                self._become(State.STOPPED, **_GONE)
                 return
             error = self._cause(code)
             if error.code != "engine.port_taken" or attempt == PORT_TRIES - 1:
-                self._become(State.FAILED, error=error, url=None, memory_bytes=None)
+                self._become(State.FAILED, error=error, **_GONE)
                 return
             self.log.add("weighbridge: the port was taken in between, trying another")
 
@@ -142,9 +144,9 @@ class EngineProcess:
             self._become(State.STOPPING)
         elif loading and healthy(port) and self._answers(child, port) and not self._stopping.is_set():
             self._drain()
-            self._become(State.READY, stage="ready", url=f"http://127.0.0.1:{port}", memory_bytes=child.memory_bytes())
+            self._become(State.READY, stage="ready", url=f"http://127.0.0.1:{port}", **asdict(child.memory()))
         else:
-            self._publish(pid=child.pid, memory_bytes=child.memory_bytes())
+            self._publish(pid=child.pid, **asdict(child.memory()))
 
     def _answers(self, child: Child, port: int) -> bool:
         try:

@@ -45,7 +45,8 @@ class Running:
     """One engine process, as it was when this value was made.
 
     `since_s` is `time.monotonic()` at the start of the state. `stage` is one of `api.STAGES` while loading.
-    `memory_bytes` is the resident memory of the process group, `buffers` what the engine said it allocated
+    `memory_bytes` is the resident memory of the process group, `private_bytes` the part of it that its end makes
+    available: pages of a mapped file may be so already. `buffers` is what the engine said it allocated
     ("weights_bytes", "kv_bytes", "compute_bytes", ...), `held` the same by device, where it named one. `error` is set
     where it failed.
     """
@@ -64,6 +65,7 @@ class Running:
     waiting: int = 0
     pinned: bool = False
     memory_bytes: int | None = None
+    private_bytes: int | None = None
     buffers: Mapping[str, int] = field(default_factory=dict)
     held: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     error: WeighbridgeError | None = None

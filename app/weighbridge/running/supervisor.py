@@ -397,7 +397,7 @@ def _occupied(place: _Place, pinned: bool) -> Occupied:
         load=running.load,
         in_flight=place.in_flight,
         last_used_s=place.last_used_s,
-        memory_bytes=running.memory_bytes,
+        memory_bytes=running.private_bytes,
         pinned=pinned,
     )
 

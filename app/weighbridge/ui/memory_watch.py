@@ -128,7 +128,7 @@ class MemoryWatch(QObject):
             self._task = self._background.run(self._look, self._seen, self._failed)
 
     def _look(self, task: Task) -> Sample:
-        private = {one.model_id: private_bytes(one.pid) for one in self._running() if one.pid is not None}
+        private = {one.model_id: one.private_bytes or 0 for one in self._running()}
         return Sample(self._sampler.sample(task, self._closely), private, self._load())
 
     def _seen(self, sample: Sample) -> None:
@@ -197,18 +197,3 @@ def _card(device: Device) -> Memory | None:
         return whole
     used = Part("others", memory.total_bytes - memory.available_bytes, named=text("In use"))
     return replace(whole, parts=(used,))
-
-
-def private_bytes(pid: int) -> int:
-    """What a process and its children hold that no file backs; 0 where it has ended. Linux tells; else all it holds."""
-    import psutil
-
-    total = 0
-    try:
-        parent = psutil.Process(pid)
-        for process in (parent, *parent.children(recursive=True)):
-            held = process.memory_info()
-            total += held.rss - getattr(held, "shared", 0)
-    except psutil.Error:
-        pass
-    return total
