@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 from tests.estimates.made_blueprints import card, ram
-from tests.estimates.made_folders import DEEPSEEK_V3, GIB, QWEN3_4B, folder, info
+from tests.estimates.made_folders import DEEPSEEK_V3, GIB, GPT_OSS_20B, QWEN3_4B, folder, info
 
 from weighbridge.estimates.config_widths import widths_of
 from weighbridge.estimates.defaults import plan_for
 from weighbridge.estimates.estimate import Place, PlaceKind, Term
+from weighbridge.estimates.fit import Verdict, fit
+from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.shares_mlx import compute_bytes, mlx_shares
 from weighbridge.estimates.weights import Weights
 
@@ -51,3 +53,42 @@ def test_what_is_not_known_is_none():
     assert share.total_bytes is None
     (share,) = mlx_shares(folder(QWEN3_4B, "mlx"), plan_for("mlx", 4096), [ram(64)])
     assert share.terms[Term.COMPUTE] is None
+
+
+def kv_bytes(config, **changes):
+    model = replace(folder(config, "mlx"), widths=widths_of(info(config, "mlx")))
+    needed = estimate(model, plan_for("mlx", 8192, **changes), [ram(64)])
+    return needed.term(Term.KV), needed.notes
+
+
+def test_a_cache_in_8_bits():
+    assert kv_bytes(QWEN3_4B) == (8192 * 36 * 2 * 8 * 128 * 2, ())
+    assert kv_bytes(QWEN3_4B, key_type="q8_0", value_type="q8_0") == (8192 * 36 * 2 * 8 * 128 * 34 // 32, ())
+
+
+@pytest.mark.parametrize("kind", ["q8_0", "q4_0"])
+def test_a_window_that_is_to_be_quantised_is_refused_and_not_estimated(kind):
+    refused = (None, ("estimate.window_not_quantised",))
+    assert kv_bytes(GPT_OSS_20B, key_type=kind, value_type=kind) == refused
+    assert kv_bytes(GPT_OSS_20B, value_type=kind) == refused
+    assert kv_bytes(GPT_OSS_20B, key_type="bf16", value_type="bf16") == kv_bytes(GPT_OSS_20B)
+    plan = plan_for("mlx", 8192, key_type=kind, value_type=kind)
+    assert fit(folder(GPT_OSS_20B, "mlx"), plan, [ram(64)]).verdict is Verdict.UNKNOWN
+
+
+def test_no_window_is_quantised_to_make_a_model_fit():
+    model = replace(folder(GPT_OSS_20B, "mlx"), widths=widths_of(info(GPT_OSS_20B, "mlx")))
+    plan = plan_for("mlx", 65_536)
+    short = estimate(model, plan, [ram(64)]).total_bytes / GIB - 0.5
+    found = fit(model, plan, [ram(short)], with_remedy=True)
+    assert found.verdict is Verdict.NO
+    assert (found.remedy.plan.key_type, found.remedy.plan.context < 65_536) == ("f16", True)
+
+
+def test_chunks_and_pairs_of_caches_stay_in_16_bits_whatever_is_asked():
+    chunks = GPT_OSS_20B | {"model_type": "llama4", "attention_chunk_size": 8192, "layer_types": None}
+    whole, (quantised, notes) = kv_bytes(chunks)[0], kv_bytes(chunks, key_type="q8_0", value_type="q8_0")
+    full = 24 // 4 * 8192 * 2 * 8 * 64
+    assert (whole - quantised, notes) == (full * 2 - full * 34 // 32, ())
+    pairs = DEEPSEEK_V3 | {"model_type": "deepseek_v32", "index_head_dim": 128}
+    assert kv_bytes(pairs, key_type="q8_0", value_type="q8_0") == kv_bytes(pairs)

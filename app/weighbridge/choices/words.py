@@ -142,6 +142,9 @@ _NOTES: Mapping[str, str] = {
         "The header does not say enough to tell what it keeps for its context, or what it says cannot be true."
     ),
     "estimate.weights_by_size": mark("Only the start of the header is read yet, so where its weights lie is by size."),
+    "estimate.window_not_quantised": mark(
+        "MLX refuses to quantise a cache of which some layers keep only a window. Set the KV cache to f16."
+    ),
 }
 
 

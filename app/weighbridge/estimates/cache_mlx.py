@@ -6,13 +6,33 @@ a prompt in steps. Checked against captured sizes.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from weighbridge.estimates.plan import ELEMENT_BYTES, Plan, aligned
-from weighbridge.estimates.shape import Layer
+from weighbridge.estimates.shape import Layer, Shape
 
 STEP_TOKENS = 2048
 """Tokens of a prompt that mlx-lm computes at a time, unless a smaller batch is asked for."""
 
 _TYPE_BYTES, _STATE_BYTES = 2, 4
+
+CHUNKED = frozenset({"llama4", "llama4_text"})
+"""Types whose windows are chunks (`ChunkedKVCache`)."""
+
+_LISTED = frozenset({"deepseek_v32", "falcon_h1", "glm_moe_dsa", "longcat_flash"})
+"""Types with two caches in a layer (`CacheList`), which mlx-lm leaves as they are whatever is asked."""
+
+
+def mlx_plan(shape: Shape, plan: Plan, architecture: str | None) -> Plan | None:
+    """What mlx-lm makes of `plan`; None where it refuses the load.
+
+    Its cache of a window cannot be quantised: it raises (`RotatingKVCache.to_quantized`). A chunk is left as it is.
+    """
+    if min(_element_bytes(plan.key_type), _element_bytes(plan.value_type)) == _TYPE_BYTES:
+        return plan
+    if architecture in _LISTED:
+        return replace(plan, key_type="f16", value_type="f16")
+    return None if shape.windowed and architecture not in CHUNKED else plan
 
 
 def mlx_step(plan: Plan) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weighbridge.estimates.blueprint import Blueprint
+from weighbridge.estimates.cache_mlx import mlx_plan
 from weighbridge.estimates.estimate import Estimate, Place, Share, Term, total_bytes
 from weighbridge.estimates.llama import llama_shares
 from weighbridge.estimates.plan import Plan
@@ -39,7 +40,7 @@ def _shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[
 
 def _ranged(blueprint: Blueprint, plan: Plan, shares: tuple[Share, ...]) -> Estimate:
     """The sum as a range where the architecture is not understood, with the reason as a note."""
-    certainty, total, notes = blueprint.shape.certainty, total_bytes(shares), _notes(blueprint)
+    certainty, total, notes = blueprint.shape.certainty, total_bytes(shares), _notes(blueprint, plan)
     if total is None or certainty is Certainty.KNOWN:
         return Estimate(plan, shares, total, notes=notes)
     if certainty is Certainty.UPPER_BOUND:
@@ -48,10 +49,15 @@ def _ranged(blueprint: Blueprint, plan: Plan, shares: tuple[Share, ...]) -> Esti
     return Estimate(plan, tuple(_with_larger_cache(share) for share in shares), total, notes=notes)
 
 
-def _notes(blueprint: Blueprint) -> tuple[str, ...]:
-    certainty = blueprint.shape.certainty
-    of_shape = () if certainty is Certainty.KNOWN else (f"estimate.{certainty}",)
-    return of_shape if blueprint.weights.exact else (*of_shape, "estimate.weights_by_size")
+def _notes(blueprint: Blueprint, plan: Plan) -> tuple[str, ...]:
+    shape, notes = blueprint.shape, []
+    if shape.certainty is not Certainty.KNOWN:
+        notes.append(f"estimate.{shape.certainty}")
+    if not blueprint.weights.exact:
+        notes.append("estimate.weights_by_size")
+    if blueprint.format == "mlx" and mlx_plan(shape, plan, blueprint.architecture) is None:
+        notes.append("estimate.window_not_quantised")
+    return tuple(notes)
 
 
 def _with_larger_cache(share: Share) -> Share:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weighbridge.estimates.blueprint import Blueprint
-from weighbridge.estimates.cache_mlx import mlx_cells, mlx_kv_bytes, mlx_state_bytes, mlx_step
+from weighbridge.estimates.cache_mlx import CHUNKED, mlx_cells, mlx_kv_bytes, mlx_plan, mlx_state_bytes, mlx_step
 from weighbridge.estimates.config_widths import Widths
 from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term, Terms
 from weighbridge.estimates.overhead import overhead_bytes
@@ -29,18 +29,20 @@ With it, Qwen3-4B in 4, 8 and 16 bits comes within 3 % of the peaks published fo
 _PIECEWISE = frozenset({64, 72, 80, 96, 128})
 """Widths of a head for which Metal reads a prompt without holding all its scores."""
 
-_CHUNKED = frozenset({"llama4", "llama4_text"})
-
 
 def mlx_shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:
-    """What lies in the one place that MLX uses: the first that a GPU computes in, else the system's memory."""
+    """What lies in the one place that MLX uses: the first that a GPU computes in, else the system's memory.
+
+    Of a plan that it refuses, what it keeps for a context is unknown.
+    """
     place = next((each for each in places if each.kind is not PlaceKind.HOST), places[0])
     shape, widths, amount = blueprint.shape, blueprint.widths, blueprint.weights.total_bytes
     terms: Terms = {Term.WEIGHTS: amount, Term.ENGINE: overhead_bytes("mlx", place, amount)}
-    if shape.certainty is Certainty.UNKNOWN:
+    made = mlx_plan(shape, plan, blueprint.architecture)
+    if shape.certainty is Certainty.UNKNOWN or made is None:
         return (Share(place.id, {**terms, Term.KV: None}),)
-    chunked = blueprint.architecture in _CHUNKED
-    kv_bytes = [mlx_kv_bytes(layer, plan, chunked=chunked) for layer in shape.kinds]
+    chunked = blueprint.architecture in CHUNKED
+    kv_bytes = [mlx_kv_bytes(layer, made, chunked=chunked) for layer in shape.kinds]
     terms[Term.KV] = sum(kv_bytes[kind] for kind in shape.kind_of[: len(shape.layers)])
     terms[Term.STATE] = shape.total(lambda layer: mlx_state_bytes(layer, plan.slots))
     if widths is None:
