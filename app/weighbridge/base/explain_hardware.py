@@ -55,6 +55,46 @@ HARDWARE: Mapping[str, tuple[str, str]] = {
         mark("This is Linux inside Windows (WSL), which lends it {total_gib} GiB of memory."),
         mark("For more, raise memory= in the file .wslconfig of your Windows user, then run: wsl --shutdown"),
     ),
+    "machine.card_memory": (
+        mark("{name} is sold with {sizes} GiB of memory."),
+        mark("Say which, behind its name: RTX 4060 Ti 16GB."),
+    ),
+    "machine.card_near": (
+        mark("No card in the table is called {name}. Near it are: {near}."),
+        mark("Give one of these names; or describe the card in a file (--machine) with its memory_gib."),
+    ),
+    "machine.card_unknown": (
+        mark("No card in the table is called {name}, or anything near it."),
+        mark("Describe the card in a file (--machine) with its memory_gib and bandwidth_gbs."),
+    ),
+    "machine.chip_memory": (
+        mark("{name} has one memory for processor and graphics, and how much is not told."),
+        mark("Say it behind the name ({name} 32GB), or as the machine's memory."),
+    ),
+    "machine.key": (
+        mark("In the machine's description, {place} means nothing."),
+        mark("Known there are: {known}."),
+    ),
+    "machine.kind": (
+        mark("In the machine's description, {place} is not a JSON {kind}."),
+        mark("Correct it there, then read the file again."),
+    ),
+    "machine.missing": (
+        mark("In the machine's description, {place} is missing."),
+        mark("Add it there, then read the file again."),
+    ),
+    "machine.one_chip": (
+        mark("{name} is a whole machine in one chip: there is one of it, and no card beside it."),
+        mark("Describe it alone."),
+    ),
+    "machine.unreadable": (
+        mark("The machine's description is no JSON object ({reason})."),
+        mark('Write it as one object, with values such as "ram_gib": 64.'),
+    ),
+    "machine.value": (
+        mark("In the machine's description, {place} is {value}; it may be {low} to {high}."),
+        mark("Correct it, then try again."),
+    ),
     "nvidia.card_lost": (
         mark("NVIDIA card {index} does not answer ({reason})."),
         mark("Restart the machine; if it comes back, check the card's power and seat."),

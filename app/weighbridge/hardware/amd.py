@@ -106,5 +106,14 @@ def borrowed_pool(host: Host, card: PciCard, system: Memory) -> Memory:
     )
 
 
+def lent_by_default(system: Memory) -> Memory:
+    """What may be borrowed where nobody has set a limit: half of the memory (amdgpu_ttm.c, `gtt_size`)."""
+    total = system.total_bytes
+    if total is None:
+        return Memory(MemoryKind.SHARED, None, None)
+    available = None if system.available_bytes is None else min(system.available_bytes, total // 2)
+    return Memory(MemoryKind.SHARED, total, available, total // 2, Basis.ESTIMATE)
+
+
 def _gib(size_bytes: int | None) -> int:
     return round((size_bytes or 0) / GIB)
