@@ -137,9 +137,17 @@ def test_a_chip_of_apple_by_its_cores_or_as_a_range(table):
 
 
 def test_graphics_parts_of_processors_have_no_memory_of_their_own(table):
-    for typed in ("780M", "Radeon 8060S", "Intel Arc Graphics"):
+    for typed in (
+        "780M",
+        "Radeon 8060S",
+        "Intel Arc Graphics",
+        "Strix Halo",
+        "AMD Ryzen 7 8745H w/ Radeon 780M Graphics",
+    ):
         assert (table.card(typed).kind, table.card(typed).memory_bytes) == (MemoryKind.SHARED, None)
     assert table.card("GB10").kind is MemoryKind.UNIFIED
+    assert table.card("DGX Spark") == table.card("NVIDIA GB10")
+    assert table.card("Ryzen AI Max+ 395").driver_name == "AMD Radeon 8060S"
     assert table.card("GB10 128GB").memory_bytes == int(119.7 * GIB)
 
 

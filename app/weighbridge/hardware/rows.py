@@ -35,7 +35,7 @@ _VENDOR_WORDS = {
 
 @dataclass(frozen=True)
 class Row:
-    """One product. `driver_name` may hold several, parted by semicolons.
+    """One product. `driver_name` may hold several, parted by semicolons; `also_called` is what people say for it.
 
     `high_gbs` is there where its memory may be of several speeds. `tflops` is the rate of half precision in shaders, or
     that of single precision where half precision is slower, in 1e12 operations a second: what its maker or TechPowerUp
@@ -53,6 +53,7 @@ class Row:
     tflops: float | None = None
     compute_capability: str | None = None
     kind: MemoryKind = MemoryKind.DEDICATED
+    also_called: tuple[str, ...] = ()
 
     @property
     def driver_names(self) -> list[str]:
@@ -127,6 +128,7 @@ def _row(fields: dict[str, str]) -> Row:
         tflops=_number(fields["fp16_tflops"]),
         compute_capability=fields["compute_capability"] or None,
         kind=MemoryKind(fields["memory_kind"] or MemoryKind.DEDICATED),
+        also_called=tuple(name for name in fields["also_called"].split(";") if name),
     )
 
 

@@ -20,7 +20,19 @@ _CORES = re.compile(r"(?<![\w.])(\d{1,3})[\s-]*c(?:ores?)?\b(?:[\s-]*gpu\b)?")
 _BRACKETS = re.compile(r"\([^()]*\)")
 _WORD = re.compile(r"[a-z0-9+]+")
 _MAKERS = {"nvidia", "amd", "intel", "apple", "geforce", "radeon", "instinct", "tesla"}
-_FILLING = {"gpu", "graphics", "card", "desktop", "generation", "edition", "workstation", "blackwell", "with", "design"}
+_FILLING = {
+    "gpu",
+    "graphics",
+    "card",
+    "desktop",
+    "generation",
+    "edition",
+    "workstation",
+    "ws",
+    "blackwell",
+    "with",
+    "design",
+}
 _LAPTOP = {"laptop", "mobile", "notebook"}
 _LINES = {"rtx", "gtx", "rx", "arc", "pro", "ai"}
 _BOARDS = {"pcie", "sxm", "hbm3"}
@@ -64,7 +76,7 @@ class Typed:
 @lru_cache(maxsize=4096)
 def taken_apart(name: str) -> Typed:
     """The name of a card as typed, or as a driver or a shop has it."""
-    plain = without_marks(name)
+    plain = without_marks(name).rpartition(" w/ ")[2]
     size, cores = _SIZE.search(plain), _CORES.search(plain)
     rest = _BRACKETS.sub(" ", _CORES.sub(" ", _SIZE.sub(" ", plain)))
     words = [_SXM.sub("sxm", word) for word in _WORD.findall(rest) if word not in _MAKERS]
@@ -104,7 +116,7 @@ def _having(rows: Iterable[Row], key: str, keys: Callable[[Row], set[str]]) -> l
 
 def _names(row: Row) -> list[Typed]:
     """Drivers give some laptop parts the name of the desktop part: it is not theirs as long as that one has it."""
-    typed = [taken_apart(name) for name in (row.name, *row.driver_names)]
+    typed = [taken_apart(name) for name in (row.name, *row.driver_names, *row.also_called)]
     return [name for name in typed if name.of_laptop] if is_laptop(row) else typed
 
 
