@@ -5,7 +5,11 @@ import json
 
 import pytest
 
+from weighbridge.base.database import Database
+from weighbridge.base.paths import default_paths
 from weighbridge.cli.main import run
+from weighbridge.running import recording
+from weighbridge.running.speed_observations import SpeedObservations
 from weighbridge_engines.catalogue import catalogue
 
 
@@ -51,6 +55,24 @@ def test_the_time_to_the_first_token_is_without_the_load(home, capsys):
     echo(home / "data" / "models" / "slow.echo", load_s=1.0)
     assert run(["run", "slow", "x", "--json"], catalogue) == 0
     assert json.loads(capsys.readouterr().out)["ttft_ms"] < 1000
+
+
+def test_how_fast_the_answer_was_is_kept(home, capsys, monkeypatch):
+    monkeypatch.setattr(recording, "build_of", lambda told, engine_id: ("1", ("A Processor",)))
+    echo(home / "data" / "models" / "steady.echo", tps=400)
+    assert run(["run", "steady", "word " * 40, "--json"], catalogue) == 0
+    shown = json.loads(capsys.readouterr().out)
+    database = Database(default_paths().database)
+    (one,) = SpeedObservations(database).all()
+    database.close()
+    assert one.decode_tps == shown["decode_tps"]
+    assert one.depth == shown["context_used"] - shown["output_tokens"] // 2
+
+
+def test_without_a_database_there_is_an_answer_all_the_same(parrot, home, capsys):
+    default_paths().database.mkdir(parents=True)
+    assert run(["run", "parrot", "good morning"], catalogue) == 0
+    assert capsys.readouterr().out == "good morning\n"
 
 
 def test_an_unknown_model(parrot, capsys):

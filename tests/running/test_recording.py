@@ -1,15 +1,24 @@
-"""Keeping what loads really took: the recorder over this machine's parts."""
+"""Keeping what loads really took and how fast answers were: the recorders over this machine's parts."""
+
+from dataclasses import replace
+from datetime import date
 
 import pytest
 from tests.choices.made_surroundings import LOAD, loaded, machine, model, told
 from tests.estimates.made_blueprints import GIB, made
 
 from weighbridge.base.database import Database
-from weighbridge.estimates.estimate import Term
+from weighbridge.estimates.estimate import HOST, Term
+from weighbridge.estimates.speed.speeds import speeds
 from weighbridge.hardware.measured import Measurements
 from weighbridge.running import recording
+from weighbridge.running.answered import Answered
 from weighbridge.running.observations import Observations
+from weighbridge.running.paces import paces_for, speed_tables
+from weighbridge.running.places import places_for
+from weighbridge.running.plans import plan_of
 from weighbridge.running.recording import machine_recorders
+from weighbridge.running.speed_observations import SpeedObservations
 from weighbridge_engines import api
 
 TABLE = {"Host": {"weights_bytes": 3 * GIB, "kv_bytes": GIB}}
@@ -87,3 +96,54 @@ def test_a_model_of_which_nothing_is_known_is_kept_without_an_estimate(database)
 
 def test_an_engine_that_did_not_tell_its_devices_is_not_kept(database):
     assert recorded(database, Devices(), lambda _: made(), loaded(5, held=TABLE)) == ()
+
+
+ANSWERED = Answered(200, 100, 1300, 2.5, 9.0, by_engine=True, alone=True)
+
+
+def answered(database, blueprint_of, running, gbs=None):
+    """What is kept of an answer, the memory's bandwidth having been measured meanwhile where `gbs` says so."""
+    measurements = Measurements.within(database.path.parent)
+    recorders = machine_recorders(database, blueprint_of, Devices(told()), measurements)
+    try:
+        if gbs is not None:
+            measurements.keep(machine(), gbs, date(2026, 1, 2))
+        recorders.speeds.answered(model(), running, ANSWERED)
+    finally:
+        recorders.close()
+    return SpeedObservations(database).all()[0]
+
+
+def test_an_answer_is_kept_with_what_was_calculated_from_the_bandwidth_measured_by_then(database):
+    load = replace(LOAD, threads=4)
+    one = answered(database, lambda _: made(), loaded(5, load=load), gbs=20.0)
+    here = replace(machine(), bandwidth=Measurements.within(database.path.parent).of(machine()).memory)
+    places = places_for(here, "llama_server")
+    paces = paces_for(here, "llama_server", places, 4, speed_tables())
+    expected = speeds(made(), plan_of(load, "llama_server"), places, paces, depth=1200)
+    assert one.calculated_decode_tps == pytest.approx(expected.decode.mid_tps)
+    # 11 GiB of weights, at no more than 20 GB/s.
+    assert 1.0 < one.calculated_decode_tps < 20e9 / (11 * GIB)
+    assert (one.bandwidths, one.depth, one.mixed) == ({HOST: 20.0}, 1200, False)
+    assert (one.situation.version, one.situation.devices) == ("1", ("A Processor",))
+
+
+def test_without_a_bandwidth_nothing_is_calculated(database):
+    one = answered(database, lambda _: made(expert_bytes=GIB), loaded(5, load=LOAD))
+    assert (one.decode_tps, one.calculated_decode_tps, one.bandwidths, one.mixed) == (2.5, None, {}, True)
+
+
+def test_of_a_model_that_is_not_understood_only_what_was_measured_is_kept(database):
+    one = answered(database, lambda _: None, loaded(5, load=LOAD), gbs=20.0)
+    assert (one.decode_tps, one.calculated_decode_tps, one.bandwidths) == (2.5, None, {HOST: 20.0})
+
+
+def test_the_machine_is_looked_at_once_for_both(database):
+    devices = Devices(told())
+    recorders = machine_recorders(database, lambda _: made(), devices, Measurements.within(database.path.parent))
+    try:
+        recorders.loads.loaded(model(), loaded(5, load=LOAD, held=TABLE))
+        recorders.speeds.answered(model(), loaded(5, load=LOAD), ANSWERED)
+    finally:
+        recorders.close()
+    assert (len(Observations(database).all()), len(SpeedObservations(database).all()), devices.asked) == (1, 1, 1)

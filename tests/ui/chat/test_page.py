@@ -8,6 +8,7 @@ from tests.ui.fakes import running
 
 from weighbridge.base.errors import EngineFailed
 from weighbridge.chat.conversation import MessageState
+from weighbridge.running.speed_observations import SpeedObservations
 from weighbridge.running.state import State
 from weighbridge.ui.chat.strip import Readout
 
@@ -23,6 +24,16 @@ def test_a_message_loads_the_model_and_its_answer_is_shown_and_kept(page, full, 
     assert talk.title == "What is a load line?"
     kept = full.store.messages(talk.id)[1]
     assert (kept.text, kept.state, kept.settings["load"]["context"]) == ("Hello there", MessageState.COMPLETE, 4096)
+
+
+def test_how_fast_the_answer_was_is_kept(page, full, client, answered, qtbot):
+    client.say(*["word "] * 20)
+    answered(page)
+    kept = SpeedObservations(full.store._database)
+    qtbot.waitUntil(lambda: len(kept.all()) == 1)
+    (one,) = kept.all()
+    assert (one.decode_tps, one.prefill_tps, one.depth) == (61.4, None, 20)
+    assert MODEL in one.situation.files
 
 
 def test_enter_sends_and_shift_enter_does_not(page, qtbot):
