@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from weighbridge.estimates.activations import Activations, activations
 from weighbridge.estimates.config_widths import Widths, widths_of
-from weighbridge.estimates.shape import Certainty, Shape
+from weighbridge.estimates.shape import Certainty, Layer, Shape
 from weighbridge.estimates.shape_config import shape_of_config
 from weighbridge.estimates.shape_gguf import shape_of_gguf
 from weighbridge.estimates.use import Use, use_of
@@ -14,8 +14,10 @@ from weighbridge.estimates.weights import Weights, weights_of
 from weighbridge.estimates.weights_config import weights_of_safetensors
 from weighbridge.formats.model import ModelInfo
 
-WIDEST_KEYS, MOST_EXPERTS = 1 << 18, 1 << 16
-"""A header that claims more for a layer is false: the largest models have 32,768 elements and some hundred experts."""
+WIDEST_KEYS, LARGEST_STATE, MOST_EXPERTS = 1 << 18, 1 << 24, 1 << 16
+"""A header that claims more for a layer is false: the largest models have 32,768 elements for each token of a cache,
+four million in a state, and some hundred experts.
+"""
 
 
 @dataclass(frozen=True)
@@ -68,5 +70,12 @@ def blueprint(info: ModelInfo, size_bytes: int) -> Blueprint:
 
 def _believed(shape: Shape, info: ModelInfo) -> Shape:
     """`shape`, unless the header claims what no model has: its cache is then unknown, and not too large."""
-    widest = max((layer.key_width + layer.value_width for layer in shape.kinds), default=0)
-    return Shape((), Certainty.UNKNOWN) if widest > WIDEST_KEYS or (info.experts or 0) > MOST_EXPERTS else shape
+    widest = max(map(_cache_width, shape.kinds), default=0)
+    largest = max((layer.conv + layer.state for layer in shape.kinds), default=0)
+    claims_too_much = widest > WIDEST_KEYS or largest > LARGEST_STATE or (info.experts or 0) > MOST_EXPERTS
+    return Shape((), Certainty.UNKNOWN) if claims_too_much else shape
+
+
+def _cache_width(layer: Layer) -> int:
+    index = layer.index
+    return layer.key_width + layer.value_width + (index.key_width + index.value_width if index else 0)

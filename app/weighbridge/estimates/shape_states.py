@@ -20,6 +20,20 @@ _WITHOUT_KV_HEADS = frozenset(
     ["bailingmoe3", "glm5-next", "granitehybrid", "jamba", "kimi-k3", "kimi-linear", "lfm2", "lfm2moe", "plamo2"]
 )
 """Recurrent where a layer has no KV heads."""
+_COUNTS = (
+    "kda.head_dim",
+    "shortconv.l_cache",
+    "ssm.conv_kernel",
+    "ssm.group_count",
+    "ssm.inner_size",
+    "ssm.state_size",
+    "ssm.time_step_rank",
+    "token_shift_count",
+    "wkv.head_size",
+)
+"""On these the widths of a state rest: with one that is no count, nothing can be told."""
+MOST = 1 << 17
+"""No model has more of any of them: the widest has an inner size of some 32,768."""
 _NEMOTRON_H = frozenset(["nemotron_h", "nemotron_h_moe"])
 """A layer is attention, recurrent or feed-forward, and only that."""
 
@@ -44,7 +58,9 @@ def recurrent_layers(architecture: str, info: ModelInfo, keys: Keys, count: int,
 
 
 def state_widths(architecture: str, info: ModelInfo, keys: Keys) -> tuple[int, int]:
-    """Elements of the convolution's and of the state's memory in one recurrent layer."""
+    """Elements of the convolution's and of the state's memory in one recurrent layer; (0, 0) where that is not told."""
+    if any(keys.count(key, MOST) is None for key in _COUNTS if f"{architecture}.{key}" in info.metadata):
+        return 0, 0
     embedding, heads = info.embedding_length or 0, (info.heads or (0,))[0]
     if head_size := keys.count("wkv.head_size"):
         shifts = keys.count("token_shift_count")
