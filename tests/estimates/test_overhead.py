@@ -13,6 +13,7 @@ from weighbridge.estimates.overhead import (
     growth_bytes,
     overhead_bytes,
     process_bytes,
+    vocabulary_bytes,
 )
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Layer
@@ -29,8 +30,28 @@ def card(api, kind=PlaceKind.DEDICATED):
 
 
 def test_host_memory_holds_the_process():
-    assert overhead_bytes("llama_server", HOST, 1 << 40) == 150 * MIB
+    assert overhead_bytes("llama_server", HOST, 1 << 40) == 48 * MIB
     assert overhead_bytes("exllamav3", HOST) == 1024 * MIB
+
+
+@pytest.mark.parametrize(
+    ("tokens", "tokenizer", "held_mib"),
+    [
+        (49_152, "gpt2", 68),
+        (32_000, "llama", 49),
+        (128_256, "gpt2", 116),
+        (151_936, "gpt2", 103),
+        (262_144, "llama", 97),
+    ],
+)
+def test_the_process_with_its_list_of_tokens_is_what_was_held(tokens, tokenizer, held_mib):
+    counted = process_bytes("llama_server") + vocabulary_bytes("llama_server", tokens, tokenizer)
+    assert -8 * MIB <= counted - held_mib * MIB <= 20 * MIB
+
+
+def test_a_list_of_tokens_that_was_not_read_is_a_large_one():
+    assert process_bytes("llama_server") + vocabulary_bytes("llama_server", 0, None) == 150 * MIB
+    assert vocabulary_bytes("mlx", 151_936, "gpt2") == 0  # counted with its process
 
 
 def test_an_engine_that_was_not_measured_is_not_free():

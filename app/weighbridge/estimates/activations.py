@@ -30,10 +30,10 @@ class Activations:
     """What a model's graph holds for one token, in floats of 32 bits.
 
     `layers` is what each layer holds, `vocabulary` the width of the logits, which are computed `for_all` tokens of a
-    batch whoever wants them, or only where they are wanted. `masks` is how many there are for one length of cache,
-    `scores` how often those of one head stand there where there is no flash attention.
-    `flash` is False where the engine cannot use flash attention; `indexing` tells of attention that first chooses
-    tokens. `graph` is there for a model that keeps a state: its layers cannot be looked at one by one.
+    batch whoever wants them, or only where they are wanted; `tokenizer` is the kind of its tokens. `masks` is how many
+    there are for one length of cache, `scores` how often those of one head stand there where there is no flash
+    attention. `flash` is False where the engine cannot use it; `indexing` tells of attention that first chooses tokens.
+    `graph` is there for a model that keeps a state: its layers cannot be looked at one by one.
     """
 
     embedding: int
@@ -45,6 +45,7 @@ class Activations:
     flash: bool = True
     indexing: Indexing | None = None
     graph: Graph | None = None
+    tokenizer: str | None = None
 
 
 def activations(info: ModelInfo) -> Activations | None:
@@ -65,6 +66,7 @@ def activations(info: ModelInfo) -> Activations | None:
         flash=info.architecture not in _WITHOUT_FLASH_ATTENTION,
         indexing=indexing,
         graph=graph_of(info, shape),
+        tokenizer=keys.text("tokenizer.ggml.model"),
     )
 
 

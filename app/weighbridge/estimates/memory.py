@@ -12,6 +12,7 @@ from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.cache_mlx import mlx_plan
 from weighbridge.estimates.estimate import Estimate, Place, Share, Term, total_bytes
 from weighbridge.estimates.llama import llama_shares
+from weighbridge.estimates.overhead import vocabulary_bytes
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty
 from weighbridge.estimates.shares_exl import exl_shares
@@ -30,12 +31,20 @@ def estimate(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Estim
 def _shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[Share, ...]:
     """By the way of the format's engine."""
     if blueprint.format == "gguf":
-        return llama_shares(blueprint, plan, places)
+        return _with_vocabulary(llama_shares(blueprint, plan, places), blueprint, plan)
     if blueprint.format == "mlx":
         return mlx_shares(blueprint, plan, places)
     if blueprint.format in ("exl2", "exl3"):
         return exl_shares(blueprint, plan, places)
     return runtime_shares(blueprint, plan, places)
+
+
+def _with_vocabulary(shares: tuple[Share, ...], blueprint: Blueprint, plan: Plan) -> tuple[Share, ...]:
+    """The list of tokens lies in the engine's process, in the system's memory, which is the first of `shares`."""
+    host, widths = shares[0], blueprint.activations
+    tokens, tokenizer = (widths.vocabulary, widths.tokenizer) if widths else (0, None)
+    engine = (host.terms.get(Term.ENGINE) or 0) + vocabulary_bytes(plan.engine, tokens, tokenizer)
+    return (Share(host.place, {**host.terms, Term.ENGINE: engine}), *shares[1:])
 
 
 def _ranged(blueprint: Blueprint, plan: Plan, shares: tuple[Share, ...]) -> Estimate:

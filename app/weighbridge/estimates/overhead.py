@@ -16,19 +16,34 @@ from weighbridge.estimates.shape import Layer
 MIB = 1 << 20
 
 PROCESS_BYTES: Mapping[str, int] = {
-    "llama_server": 150 * MIB,
+    "llama_server": 48 * MIB,
     "llama_cpp": 150 * MIB,
     "mlx": 150 * MIB,
     "exllamav2": 1024 * MIB,
     "exllamav3": 1024 * MIB,
 }
-"""An engine's own process: code, the model's vocabulary, its server.
+"""An engine's own process: code, its server, and the model's list of tokens but where `vocabulary_bytes` counts it.
 
-llama.cpp: 38 to 150 MiB measured on Linux, more with a larger vocabulary. MLX: 72 MiB measured with nothing loaded, the
-rest is for a tokenizer. The ExLlama libraries: an estimate of what PyTorch with CUDA takes, not measured.
+llama.cpp's server (the CPU wheel on Linux): resident memory just after a load and after answers, less all that it said
+it allocated: 41 MiB without a list of tokens, 27 of them code, and up to 7 more for the graph of 64 layers, whatever
+the context. MLX: 72 MiB measured with nothing loaded, the rest is for a tokenizer. llama-cpp-python: not measured. The
+ExLlama libraries: an estimate of what PyTorch with CUDA takes.
 """
 OTHER_PROCESS_BYTES = 150 * MIB
-"""An engine that was not measured is counted like llama.cpp."""
+"""An engine that is not known here."""
+
+TOKEN_BYTES, MERGED_TOKEN_BYTES = 230, 510
+"""What llama.cpp's server keeps for each token, alone and with the merges that make it.
+
+Measured with lists of 32,000 to 262,144 tokens: 221 bytes for one, 180 for a merge, of which there are 1.0 to 2.2 for
+each token. SmolLM2: 68 MiB in all were held, and 72 are counted; for lists as long as those of Qwen3 102 and 122, of
+Llama 3 116 and 110, of Gemma 3 97 and 105.
+"""
+_WITHOUT_MERGES = frozenset({"llama", "bert", "t5", "rwkv", "plamo2"})
+"""Kinds of tokenizers, by the names that headers give them."""
+
+UNKNOWN_VOCABULARY_BYTES = 102 * MIB
+"""Where the list of tokens has not been read: as for a large one."""
 
 DRIVER_BYTES: Mapping[str, int] = {
     "cuda": 330 * MIB,
@@ -54,7 +69,7 @@ CHECKPOINTS = 32
 """Up to so many times for each slot, llama.cpp saves what it could not take back (`n_ctx_checkpoints`)."""
 
 _POOLED = frozenset({"cuda", "rocm"})
-_SAVING = "llama_server"
+_SERVER = "llama_server"
 _F16 = "f16"
 _F16_BYTES = 2
 
@@ -78,8 +93,19 @@ def slack_share(place: Place) -> float:
 
 
 def process_bytes(engine: str) -> int:
-    """What the process of `engine` takes in host memory with no model."""
+    """What the process of `engine` takes in host memory, whatever the model: see `vocabulary_bytes` for the rest."""
     return PROCESS_BYTES.get(engine, OTHER_PROCESS_BYTES)
+
+
+def vocabulary_bytes(engine: str, tokens: int, tokenizer: str | None) -> int:
+    """What the process of `engine` keeps of a list of `tokens`, 0 where that is not known, for a kind of `tokenizer`.
+
+    Nothing for an engine whose process is counted with it.
+    """
+    if engine != _SERVER:
+        return 0
+    each = TOKEN_BYTES if tokenizer in _WITHOUT_MERGES else MERGED_TOKEN_BYTES
+    return tokens * each if tokens else UNKNOWN_VOCABULARY_BYTES
 
 
 def growth_bytes(layers: Iterable[Layer], plan: Plan) -> int:
@@ -88,7 +114,7 @@ def growth_bytes(layers: Iterable[Layer], plan: Plan) -> int:
     llama.cpp's server keeps the caches of past prompts. Where layers keep a window or a state, which cannot be rolled
     back, it also saves those at points of each conversation. Source: `server_prompt_cache`, `create_checkpoint`.
     """
-    if plan.engine != _SAVING:
+    if plan.engine != _SERVER:
         return 0
     alone = replace(plan, slots=1)
     saved = sum(_saved_bytes(layer, alone) for layer in layers)
