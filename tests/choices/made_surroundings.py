@@ -65,4 +65,5 @@ def model(format_id: str = "gguf", **changes) -> Model:
 
 def loaded(memory_gib: float | None, **changes) -> Running:
     memory = None if memory_gib is None else int(memory_gib * GIB)
-    return replace(Running("other", "Other", "llama_server", State.READY, LOAD, private_bytes=memory), **changes)
+    values = {"memory_bytes": memory, "private_bytes": memory, **changes}
+    return replace(Running("other", "Other", "llama_server", State.READY, LOAD), **values)
