@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from weighbridge.hardware.machine import Bandwidth, Cpu, Device, Machine, Memory, MemoryKind, Sight
-from weighbridge.running.paces import THREAD_GBS, THREAD_TFLOPS, paces_for, speed_tables
+from weighbridge.running.paces import THREADS, paces_for, speed_tables
 from weighbridge.running.places import places_for
 
 GIB = 1 << 30
@@ -60,18 +60,19 @@ def test_a_processor_s_measured_memory_has_constants_of_its_own():
     [host] = paces(Machine("linux", CPU, RAM, bandwidth=MEASURED)).values()
     assert (host.constants.generation, host.measured) == ("measured", True)
     assert host.low_gbs == 40.0
-    assert host.tflops == pytest.approx(7 * THREAD_TFLOPS["AVX2"])  # one core stays free
+    assert host.tflops == pytest.approx(7 * THREADS["AVX2"].tflops)  # one core stays free
 
 
-def test_few_threads_take_in_less_than_the_memory_gives():
-    [host] = paces(Machine("linux", CPU, RAM, bandwidth=MEASURED), threads=1).values()
-    assert host.low_gbs * host.constants.streaming == pytest.approx(THREAD_GBS)
+def test_few_threads_compute_less_than_the_memory_gives():
+    [host] = paces(Machine("linux", CPU, RAM, bandwidth=MEASURED), threads=2).values()
+    assert host.parameters_per_s == 2 * THREADS["AVX2"].parameters
+    assert host.attention_per_s == 2 * THREADS["AVX2"].attention
 
 
 def test_the_widest_vectors_count():
     wide = replace(CPU, extensions=("AVX", "AVX2", "AVX-512F"))
     [host] = paces(Machine("linux", wide, RAM, bandwidth=MEASURED), threads=2).values()
-    assert host.tflops == pytest.approx(2 * THREAD_TFLOPS["AVX-512F"])
+    assert host.tflops == pytest.approx(2 * THREADS["AVX-512F"].tflops)
     [host] = paces(Machine("linux", replace(CPU, extensions=()), RAM, bandwidth=MEASURED)).values()
     assert host.tflops is None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from weighbridge.estimates.estimate import Place, PlaceKind
@@ -20,11 +20,26 @@ _ENGINE_APIS = {"mlx": "mlx", "exllamav2": "exl", "exllamav3": "exl"}
 MEASURED = "measured"
 """The generation of a processor whose memory was measured here: what a program really reads, not what it is sold as."""
 
-THREAD_GBS = 9.0
-"""Quantised weights that one thread of a processor with wide vectors takes in, in GB/s: measured here with Q4_1."""
 
-THREAD_TFLOPS = {"AVX-512F": 0.045, "AVX2": 0.030, "NEON": 0.015}
-"""What one thread reaches in a prompt, by the widest vectors it has; the first that is there counts."""
+@dataclass(frozen=True)
+class Thread:
+    """What one thread of a processor computes in a second, by its widest vectors.
+
+    `parameters` of quantised weights for one token, `attention` operations for one token, `tflops` for a prompt.
+    """
+
+    parameters: float
+    attention: float
+    tflops: float
+
+
+THREADS: Mapping[str, Thread] = {
+    "AVX-512F": Thread(12e9, 10e9, 0.045),
+    "AVX2": Thread(9e9, 8e9, 0.030),
+    "NEON": Thread(6e9, 5e9, 0.015),
+}
+"""The first that the processor has counts. Measured with AVX-512 (SmolLM2-135M Q4_1, Gemma 3 270M Q4_K_M); the others
+are as much less as their vectors are narrower and their cores slower."""
 
 
 @dataclass(frozen=True)
@@ -68,24 +83,26 @@ def _device(machine: Machine, place: Place) -> Device | None:
 
 def _card(machine: Machine, device: Device, place: Place, api: str, tables: SpeedTables) -> Pace | None:
     bandwidth = device.bandwidth or (machine.bandwidth if place.kind is PlaceKind.UNIFIED else None)
-    constants = tables.speeds.of(api, generation(device.vendor, device.name, device.compute_capability))
+    constants = tables.speeds.of(api, generation(device.vendor, device.name, device.compute_capability, tables.cards))
     if bandwidth is None or constants is None:
         return None
-    tflops = tables.cards.tflops_of(device.name, device.memory.total_bytes)
+    tflops = tables.cards.tflops_of(device.name, device.memory.total_bytes, device.gpu_cores)
     return _pace(place, place.name, bandwidth, constants, tflops, tables.speeds)
 
 
 def _processor(machine: Machine, place: Place, threads: int, speeds: Speeds) -> Pace | None:
-    """Few threads take in less than the memory gives."""
+    """Few threads compute less than the memory gives."""
     bandwidth = machine.bandwidth
     constants = speeds.of("cpu", MEASURED if bandwidth is not None and bandwidth.measured_on else None)
     if bandwidth is None or constants is None:
         return None
-    most = threads * THREAD_GBS / constants.streaming
-    reached = replace(bandwidth, low_gbs=min(bandwidth.low_gbs, most), high_gbs=min(bandwidth.high_gbs, most))
-    each = next((rate for name, rate in THREAD_TFLOPS.items() if name in machine.cpu.extensions), None)
-    tflops = None if each is None else each * threads
-    return _pace(place, machine.cpu.name or "", reached, constants, tflops, speeds)
+    thread = next((each for name, each in THREADS.items() if name in machine.cpu.extensions), None)
+    pace = _pace(
+        place, machine.cpu.name or "", bandwidth, constants, None if thread is None else threads * thread.tflops, speeds
+    )
+    if thread is None:
+        return pace
+    return replace(pace, parameters_per_s=threads * thread.parameters, attention_per_s=threads * thread.attention)
 
 
 def _pace(

@@ -107,3 +107,14 @@ def test_compressed_attention_is_told():
     [work] = works(latent, Plan(flash_attention=False), [ram(64)], depth=1)
     assert work.latent
     assert not work.flash
+
+
+def test_parameters_and_attention_are_shared_out_as_the_layers_are():
+    shape = Shape((Layer(heads=8, key_width=512, value_width=512, window=100), Layer(heads=8, key_width=512)) * 5)
+    model = replace(made(width=512), shape=shape, use=Use(active_parameters=11 * 10**9, attention_width=10 * 8 * 64))
+    host, gpu = works(model, Plan(gpu_layers=4), [ram(64), card(24)], depth=1000)
+    assert (host.parameters, gpu.parameters) == (7e9, 4e9)
+    assert host.attention == 4 * 8 * 64 * (4 * 100 + 3 * 1000)
+    assert gpu.attention == 4 * 8 * 64 * (1 * 100 + 2 * 1000)
+    [twice] = works(model, Plan(), [ram(64)], depth=1000, answers=2)
+    assert (twice.parameters, twice.attention) == (22e9, 2 * (host.attention + gpu.attention))

@@ -43,9 +43,18 @@ def _leg(work: Work, pace: Pace) -> Leg:
 
 
 def seconds(work: Work, pace: Pace, gbs: float) -> float:
-    """How long a place takes for its part of a token, at this bandwidth."""
+    """How long a place takes for its part of a token, at this bandwidth: a processor computes while it reads."""
     row, each_s = pace.constants, 1e-9 / gbs
     fixed = (work.layers * row.layer_us + work.mixed_layers * row.mixed_layer_us) * 1e-6
-    reading = work.weight_bytes * each_s / (row.streaming * pace.type_factor(work.type_name))
-    cache = row.latent_streaming if work.latent else row.cache_streaming
-    return fixed + reading + work.cache_bytes * each_s / (cache if work.flash else cache * WITHOUT_FLASH)
+    weights = work.weight_bytes * each_s / (row.streaming * pace.type_factor(work.type_name))
+    streaming = row.latent_streaming if work.latent else row.cache_streaming
+    cache = work.cache_bytes * each_s / (streaming if work.flash else streaming * WITHOUT_FLASH)
+    return (
+        fixed
+        + max(weights, _computed_s(work.parameters, pace.parameters_per_s))
+        + max(cache, _computed_s(work.attention, pace.attention_per_s))
+    )
+
+
+def _computed_s(amount: float, per_s: float | None) -> float:
+    return amount / per_s if per_s else 0.0

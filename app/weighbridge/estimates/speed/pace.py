@@ -16,6 +16,8 @@ class Pace:
     `low_gbs` and `high_gbs` are its bandwidth in GB/s (1e9 bytes a second), the same where it is one figure; `measured`
     says that it was measured on this machine. `tflops` is the half-precision rate as published, None where unknown.
     `slow_types` is the share of its usual speed at which it reads weights of some types, by the start of their names.
+    `parameters_per_s` and `attention_per_s` (operations) are what a processor's threads can compute of one token, where
+    that may be less than its memory gives.
     """
 
     place: str
@@ -26,6 +28,8 @@ class Pace:
     tflops: float | None = None
     slow_types: Mapping[str, float] = field(default_factory=dict)
     measured: bool = False
+    parameters_per_s: float | None = None
+    attention_per_s: float | None = None
 
     @property
     def mid_gbs(self) -> float:

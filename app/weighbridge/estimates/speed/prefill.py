@@ -17,7 +17,7 @@ from weighbridge.estimates.estimate import HOST
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.speed.pace import Pace
 from weighbridge.estimates.speed.speed import Leg, Speed, spread_of
-from weighbridge.estimates.speed.work import Work
+from weighbridge.estimates.speed.work import Work, key_length, layer_attention
 
 BUS_GBS = 16.0
 """What a card takes of weights from the system's memory, in GB/s: half of what a PCIe 4 x16 slot is sold with."""
@@ -43,7 +43,7 @@ def prefill(
     computing = [pace for work in works if (pace := paces.get(card or work.place)) and pace.tflops]
     if not active or not read_bytes or len(computing) < len(works):
         return None
-    token = _Token(2.0 * active, 4.0 * _attended(blueprint, depth + prompt / 2))
+    token = _Token(2.0 * active, _attention(blueprint, depth + prompt / 2))
     copied_s = _copied_bytes(blueprint, works) / (BUS_GBS * 1e9 * min(plan.batch_tokens, prompt)) if card else 0.0
     legs = tuple(
         Leg(work, pace, _seconds(token, work, pace, work.weight_bytes / read_bytes) + (work.place == HOST) * copied_s)
@@ -66,14 +66,10 @@ def _seconds(token: _Token, work: Work, pace: Pace, share: float) -> float:
     return share * (weights + token.attention / (rate * row.attention_share))
 
 
-def _attended(blueprint: Blueprint, seen: float) -> float:
-    """Elements of queries times the tokens that each looks at, over all layers, when `seen` tokens came before."""
-    attending = [layer for layer in blueprint.shape.layers if layer.heads and layer.cached]
-    heads = sum(layer.heads for layer in attending)
-    if not heads:
-        return 0.0
-    width = blueprint.use.attention_width / heads
-    return sum(layer.heads * min(seen, layer.window or seen) for layer in attending) * width
+def _attention(blueprint: Blueprint, seen: float) -> float:
+    """Operations of attention for a token in the mean, over all layers."""
+    width = key_length(blueprint)
+    return sum(layer_attention(layer, width, seen) for layer in blueprint.shape.layers)
 
 
 def _copied_bytes(blueprint: Blueprint, works: Sequence[Work]) -> int:

@@ -7,7 +7,7 @@ share that is used. Cache: all tokens before, or the window; a state is read and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.cache import STATE_BYTES, index_row_bytes, layer_row_bytes
@@ -26,6 +26,7 @@ NOT_TOLD_SHARE = 1.0
 class Work:
     """One place's part of one token. Layers with experts here are `mixed_layers`; bytes are read for each token.
 
+    `parameters` are those that a token is multiplied with, `attention` the operations of its attention.
     `cache_bytes` at the depth that was asked for, `latent` where they are of compressed attention, `flash`
     where flash attention reads them. `type_name` is the
     type in which most of the weights lie.
@@ -39,6 +40,8 @@ class Work:
     latent: bool = False
     flash: bool = True
     type_name: str | None = None
+    parameters: float = 0.0
+    attention: float = 0.0
 
 
 def works(blueprint: Blueprint, plan: Plan, places: Sequence[Place], depth: int, answers: int = 1) -> tuple[Work, ...]:
@@ -51,7 +54,11 @@ def works(blueprint: Blueprint, plan: Plan, places: Sequence[Place], depth: int,
         return ()
     read = _Read(blueprint, plan, depth, answers)
     parts = [read.work(place, seat) for place, seat in _seated(blueprint, plan, places)]
-    return tuple(part for part in parts if part.weight_bytes or part.cache_bytes)
+    read_bytes = sum(part.weight_bytes for part in parts)
+    each = answers * (blueprint.use.active_parameters or 0) / read_bytes if read_bytes else 0.0
+    return tuple(
+        replace(part, parameters=each * part.weight_bytes) for part in parts if part.weight_bytes or part.cache_bytes
+    )
 
 
 def _seated(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Sequence[tuple[Place, Seat]]:
@@ -74,6 +81,8 @@ class _Read:
         share = blueprint.use.expert_share
         self._share = 1 - (1 - (NOT_TOLD_SHARE if share is None else share)) ** answers
         self._cache = [int(answers * layer_read_bytes(layer, plan, depth)) for layer in blueprint.shape.kinds]
+        width = key_length(blueprint)
+        self._attention = [answers * layer_attention(layer, width, depth) for layer in blueprint.shape.kinds]
 
     def work(self, place: Place, seat: Seat) -> Work:
         """That of what lies in one place."""
@@ -84,12 +93,14 @@ class _Read:
         expert_bytes = sum(layer.expert_bytes for layer in layers[first:]) + seat.expert_bytes
         guests = max(0, min(self._plan.cpu_experts, len(self._weights.layers)) - seat.layers.stop)
         output = self._output_bytes() if seat.has_output else 0
+        kinds = self._kind_of[seat.layers.start : seat.layers.stop]
         return Work(
             place=place.id,
             layers=len(layers) - mixed,
             mixed_layers=mixed + (guests if seat.expert_bytes else 0),
             weight_bytes=int(dense_bytes + output + self._share * expert_bytes),
-            cache_bytes=sum(map(self._cache.__getitem__, self._kind_of[seat.layers.start : seat.layers.stop])),
+            cache_bytes=sum(map(self._cache.__getitem__, kinds)),
+            attention=sum(map(self._attention.__getitem__, kinds)),
             latent=self._latent,
             flash=self._plan.flash_attention,
             type_name=self._type_name,
@@ -105,3 +116,16 @@ def layer_read_bytes(layer: Layer, plan: Plan, depth: int) -> float:
     index = layer.index
     keys = index_row_bytes(index, plan) * depth / index.every if index else 0.0
     return seen * layer_row_bytes(layer, plan) + keys + 2 * (layer.conv + layer.state) * STATE_BYTES
+
+
+def layer_attention(layer: Layer, key_length: float, depth: float) -> float:
+    """Operations of one layer's attention for a token that comes after `depth` others: two for keys, two for values."""
+    if not layer.heads or not layer.cached:
+        return 0.0
+    return 4.0 * layer.heads * key_length * min(depth, layer.window or depth)
+
+
+def key_length(blueprint: Blueprint) -> float:
+    """Elements of one head's query, in the mean over all layers that have a cache."""
+    heads = sum(layer.heads for layer in blueprint.shape.layers if layer.cached)
+    return blueprint.use.attention_width / heads if heads else 0.0
