@@ -6,7 +6,7 @@ import pytest
 from tests.estimates.made_blueprints import GIB, MIB, card, made, ram
 
 from weighbridge.estimates.estimate import HOST, Basis, Place, PlaceKind, Term
-from weighbridge.estimates.fit import Verdict, best_of_family, fit, judged_by, longest_context
+from weighbridge.estimates.fit import Verdict, fit, judged_by, longest_context
 from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty, Shape
@@ -168,13 +168,6 @@ def test_the_longest_context():
     step = 256 * (10 * 4096 + 1024)
     assert 4096 <= found < 4096 + 256 * (0.1 * GIB / step + 1)
     assert longest_context(made(), PLAN, [ram(2)]) is None
-
-
-@pytest.mark.parametrize(("free", "size"), [(40, 2), (15, 1), (9, 0.5), (2, None)])
-def test_the_best_of_a_family(free, size):
-    family = [made(layer_bytes=int(each * GIB)) for each in (0.5, 2, 1)]
-    best = best_of_family(family, PLAN, [ram(free, 16)])
-    assert (best and best.weights.layers[0].dense_bytes / GIB) == size
 
 
 def test_a_better_estimate_is_judged_again():

@@ -4,20 +4,16 @@ import pytest
 
 from weighbridge.estimates.estimate import Place, PlaceKind
 from weighbridge.estimates.overhead import (
-    CHECKPOINTS,
     DRIVER_BYTES,
     MIB,
     PROCESS_BYTES,
-    PROMPT_CACHE_BYTES,
     dequantised_bytes,
-    growth_bytes,
     overhead_bytes,
     process_bytes,
     vocabulary_bytes,
 )
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Layer
-from weighbridge_engines.llama_server import CACHE_RAM_MIB
 
 HOST = Place("host", "", PlaceKind.HOST)
 FULL = Layer(heads=8, key_width=1024, value_width=512)
@@ -75,30 +71,6 @@ def test_a_card_reached_in_another_way_is_counted_like_the_dearest():
 def test_memory_that_is_one_for_both_holds_process_and_driver():
     place = card("metal", PlaceKind.UNIFIED)
     assert overhead_bytes("mlx", place, 1 << 40) == PROCESS_BYTES["mlx"] + DRIVER_BYTES["metal"]
-
-
-def test_the_prompt_cache_is_as_large_as_it_is_set():
-    assert PROMPT_CACHE_BYTES == CACHE_RAM_MIB * MIB
-
-
-def test_plain_attention_saves_nothing_more():
-    assert growth_bytes([FULL] * 30, Plan()) == PROMPT_CACHE_BYTES
-
-
-def test_states_are_saved_for_each_slot():
-    growth = growth_bytes([FULL, RECURRENT], Plan(slots=3))
-    assert growth == PROMPT_CACHE_BYTES + CHECKPOINTS * 3 * 1024 * 4
-
-
-def test_windows_are_saved_unless_kept_whole():
-    plan = Plan(context=32768, slots=2)
-    cells = 1024 + 512
-    assert growth_bytes([FULL, WINDOWED], plan) == PROMPT_CACHE_BYTES + CHECKPOINTS * 2 * cells * 1536 * 2
-    assert growth_bytes([FULL, WINDOWED], Plan(context=32768, slots=2, whole_window=True)) == PROMPT_CACHE_BYTES
-
-
-def test_other_engines_save_nothing():
-    assert growth_bytes([FULL, RECURRENT], Plan(engine="llama_cpp")) == 0
 
 
 @pytest.mark.parametrize(

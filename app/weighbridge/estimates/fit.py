@@ -102,17 +102,6 @@ def longest_context(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -
     return steps * ALIGNED_TO if steps else None
 
 
-def best_of_family(family: Sequence[Blueprint], plan: Plan, places: Sequence[Place]) -> Blueprint | None:
-    """The largest of several quantisations of one model that fits whole, else the largest that fits in part."""
-    by_size = sorted(family, key=lambda each: each.weights.total_bytes, reverse=True)
-    verdicts = [fit(each, plan, places).verdict for each in by_size]
-    for wanted in GOOD:
-        for each, verdict in zip(by_size, verdicts, strict=True):
-            if verdict is wanted:
-                return each
-    return None
-
-
 def _fits_with(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> bool:
     return _verdict(estimate(blueprint, plan, places), places)[0] in WHOLE
 

@@ -1,4 +1,4 @@
-"""What an engine takes beside the model: its process, the driver, scratch space, and what it saves as it runs. Pure.
+"""What an engine takes beside the model: its process, the driver and scratch space. Pure.
 
 The weakest figures of all: drivers differ, and only some of these were measured. Each says where it comes from.
 """
@@ -6,9 +6,8 @@ The weakest figures of all: drivers differ, and only some of these were measured
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
-from weighbridge.estimates.cache import layer_cells, layer_kv_bytes, layer_state_bytes
+from weighbridge.estimates.cache import layer_cells
 from weighbridge.estimates.estimate import Place, PlaceKind
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Layer
@@ -62,12 +61,6 @@ which Ollama reserves 512 MiB, scratch space included) are estimates.
 SLACK_BYTES, SLACK_SHARE = 150 * MIB, 0.02
 """The pool from which CUDA and ROCm kernels take scratch space, in bytes and as a share of the weights: an estimate."""
 
-PROMPT_CACHE_BYTES = 512 * MIB
-"""llama.cpp's cache of prompts in host memory, as Weighbridge starts it; its own default is 8 GiB."""
-
-CHECKPOINTS = 32
-"""Up to so many times for each slot, llama.cpp saves what it could not take back (`n_ctx_checkpoints`)."""
-
 _POOLED = frozenset({"cuda", "rocm"})
 _SERVER = "llama_server"
 _F16 = "f16"
@@ -108,19 +101,6 @@ def vocabulary_bytes(engine: str, tokens: int, tokenizer: str | None) -> int:
     return tokens * each if tokens else UNKNOWN_VOCABULARY_BYTES
 
 
-def growth_bytes(layers: Iterable[Layer], plan: Plan) -> int:
-    """What `plan` may come to take in host memory while it runs, beyond what it takes once loaded: at most.
-
-    llama.cpp's server keeps the caches of past prompts. Where layers keep a window or a state, which cannot be rolled
-    back, it also saves those at points of each conversation. Source: `server_prompt_cache`, `create_checkpoint`.
-    """
-    if plan.engine != _SERVER:
-        return 0
-    alone = replace(plan, slots=1)
-    saved = sum(_saved_bytes(layer, alone) for layer in layers)
-    return PROMPT_CACHE_BYTES + saved * CHECKPOINTS * plan.slots
-
-
 def dequantised_bytes(layers: Iterable[Layer], plan: Plan, api: str) -> int:
     """Space for one layer's cache in 16 bits, into which CUDA and ROCm turn another type to attend to a prompt.
 
@@ -136,8 +116,3 @@ def _dequantised(layer: Layer, plan: Plan) -> int:
     width = layer.key_width if plan.key_type != _F16 else 0
     width += layer.value_width if plan.value_type != _F16 else 0
     return layer_cells(layer, plan) * plan.streams * width * _F16_BYTES
-
-
-def _saved_bytes(layer: Layer, plan: Plan) -> int:
-    windowed = layer.window is not None and not plan.whole_window
-    return layer_state_bytes(layer, plan) + (layer_kv_bytes(layer, plan) if windowed else 0)
