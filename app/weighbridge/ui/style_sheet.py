@@ -4,7 +4,7 @@ There are two: one for pages and bars, and its first part alone for messages, wh
 costs when it is made, and when the scheme changes, grows with the rules.
 
 Widgets set the property `role`: on QLabel "title", "heading", "dim", "figure" or "bad"; on QPushButton "primary",
-"quiet", "line", "address" or "page"; on QFrame "panel"; on a text "plain" or "bubble".
+"quiet", "line", "address" or "page"; on QFrame "panel" or "banner"; on a text "plain" or "bubble".
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
 """
 
 _PAGES = """
+QFrame[role="banner"] { background: $accent_surface; border: 1px solid $accent; border-radius: 8px; }
 QFrame#palette { border-color: $others; }
 QFrame#topBar { background: $panel; border: none; border-bottom: 1px solid $line; }
 QFrame#sidebar { background: $panel; border: none; border-right: 1px solid $line; }

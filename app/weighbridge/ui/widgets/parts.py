@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QFont, QFontDatabase
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
+    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -124,6 +125,20 @@ def fixed_font() -> QFont:
     if size > 0:
         made.setPointSizeF(size)
     return made
+
+
+def fill(made: QComboBox, items: Iterable[str]) -> None:
+    """Replace what there is to choose from, and tell nobody; the first is chosen."""
+    blocked = made.blockSignals(True)
+    made.clear()
+    made.addItems(list(items))
+    made.blockSignals(blocked)
+
+
+def give_way(made: QComboBox, letters: int) -> None:
+    """As wide as there is room, and at least as wide as so many letters, whatever there is to choose from."""
+    made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    made.setMinimumContentsLength(letters)
 
 
 def _fill(made: QBoxLayout, items: tuple[QWidget | QLayout | None, ...], margin: int, gap: int) -> None:
