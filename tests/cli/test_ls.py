@@ -54,7 +54,7 @@ def test_a_smaller_limit_is_used_and_shown(home, capsys):
     put(home, "tiny.gguf", gguf({**LLAMA, "llama.context_length": 2048}))
     assert listed(capsys)["models"][0]["context"] == 2048
     run(["ls"], dict)
-    assert "2,048  Fits" in capsys.readouterr().out.splitlines()[1]
+    assert "2,048  unknown  Fits" in capsys.readouterr().out.splitlines()[1]
 
 
 def test_an_architecture_nobody_knows_is_a_range(home, capsys):

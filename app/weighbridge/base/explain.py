@@ -333,6 +333,14 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("There is no model {name} here. There is: {served}."),
         mark("Use one of these names, or put the model into the models folder."),
     ),
+    "options.needs": (
+        mark("{one} means nothing without {other}."),
+        mark("Give {other} too, or leave {one} out."),
+    ),
+    "options.not_together": (
+        mark("{one} and {other} do not go together."),
+        mark("Leave one of them out."),
+    ),
     "owner.other": (
         mark("Another Weighbridge works with this data folder."),
         mark("End it first, or set WEIGHBRIDGE_HOME to another folder."),

@@ -30,8 +30,11 @@ SPEED: Mapping[str, tuple[str, str]] = {
         mark("Run a model there: its speed is measured, and kept."),
     ),
     "speed.no_ram_bandwidth": (
-        mark("The bandwidth of this machine's memory is not known: it has not been measured."),
-        mark("Measure it, which takes three seconds: weighbridge hardware --measure, or on the page Machine."),
+        mark("How fast the system memory of this machine is, is not known: it has not been measured."),
+        mark(
+            "Measure it, which takes three seconds: weighbridge hardware --measure, or on the page Machine. For a machine"
+            " that is described, give memory_gbs in its file (--machine)."
+        ),
     ),
     "speed.not_weighed": (
         mark("What could not be weighed has no speed."),

@@ -23,7 +23,7 @@ from weighbridge.choices.upgrades import (
 )
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import PlaceKind
-from weighbridge.estimates.fit import GOOD, SHORTEST_CONTEXT, SMALLER_CACHE
+from weighbridge.estimates.fit import GOOD, SHORTEST_CONTEXT, SMALLER_CACHE, WHOLE
 from weighbridge.hardware.machine import Device, MemoryKind
 from weighbridge.hardware.memory_types import MemoryType
 from weighbridge.library.model import Model
@@ -174,9 +174,18 @@ class _Trial:
         return all(place.kind is not PlaceKind.UNIFIED for place in self._choice.places)
 
     def _upgraded(self, kind: ChangeKind, upgrades: Iterable[Upgrade]) -> Iterator[Change]:
+        """What is bought should hold a model whole, where a speed does not say otherwise; else in part."""
+        in_part: Change | None = None
         for upgrade in upgrades:
-            around = replace(self._around, machine=upgrade.machine)
-            yield from self._if_enough(kind, self._weighed(self._choice.load, around), upgrade=upgrade)
+            choice = self._weighed(self._choice.load, replace(self._around, machine=upgrade.machine))
+            if self._reaches(choice) and choice.fit is not None:
+                change = Change(kind, choice, upgrade=upgrade)
+                if self._wanted_tps is not None or choice.fit.verdict in WHOLE:
+                    yield change
+                    return
+                in_part = in_part or change
+        if in_part is not None:
+            yield in_part
 
     def _shorter(self, load: Load) -> Iterator[Change]:
         """The longest context, in steps from the shortest on, with which it is enough."""
@@ -195,11 +204,9 @@ class _Trial:
         where, model = around or self._around, self._choice.model
         return self._clock.timed(weigh(model, self._choice.blueprint, load, where, engine_id=self._engine_id), where)
 
-    def _if_enough(
-        self, kind: ChangeKind, choice: Choice, device: Device | None = None, upgrade: Upgrade | None = None
-    ) -> Iterator[Change]:
+    def _if_enough(self, kind: ChangeKind, choice: Choice, device: Device | None = None) -> Iterator[Change]:
         if self._reaches(choice):
-            yield Change(kind, choice, device, upgrade)
+            yield Change(kind, choice, device)
 
     def _reaches(self, choice: Choice) -> bool:
         if choice.fit is None or choice.fit.verdict not in GOOD:

@@ -35,10 +35,7 @@ class OtherMachine:
 
         Other memory is as fast as the one here, unless its type is told. Raises Refused: see `hardware.described`.
         """
-        engines = tuple(dict.fromkeys((*here.engines, *ENGINE_IDS.values())))
-        machine = self._machine(here.machine, engines)
-        devices = tuple(_seen_where_possible(device) for device in machine.devices)
-        return replace(here, machine=replace(machine, devices=devices), told=(), running=())
+        return in_place_of(here, self._machine(here.machine, engines_there(here)))
 
     def _machine(self, base: Machine, engines: tuple[str, ...]) -> Machine:
         if self.card is not None and self.card.kind is MemoryKind.UNIFIED:
@@ -49,6 +46,17 @@ class OtherMachine:
         if self.card is None:
             made = replace(made, devices=tuple(_kept(device, self.ram_bytes) for device in base.devices))
         return replace(made, bandwidth=self.memory_type.bandwidth if self.memory_type else base.bandwidth)
+
+
+def engines_there(here: Surroundings) -> tuple[str, ...]:
+    """The ids of all engines of which a build could use the cards of another machine."""
+    return tuple(dict.fromkeys((*here.engines, *ENGINE_IDS.values())))
+
+
+def in_place_of(here: Surroundings, machine: Machine) -> Surroundings:
+    """`here` with another machine, as `hardware.described` makes it: nothing is loaded there, and nothing was told."""
+    devices = tuple(_seen_where_possible(device) for device in machine.devices)
+    return replace(here, machine=replace(machine, devices=devices), told=(), running=())
 
 
 def cards_by_name(table: Table) -> dict[str, Card]:

@@ -47,9 +47,9 @@ def basis_of_decode_in_words(known: Speed, machine: Machine) -> tuple[str, ...]:
     return (*said, *_summed(known), text("Two of three times it is {range} tok/s.", range=_range(known)))
 
 
-def basis_of_prefill_in_words(known: Speed) -> tuple[str, ...]:
-    """What the speed of reading a prompt rests on."""
-    said = [text("Reading a prompt of {tokens}: {basis}.", tokens=tokens(known.depth), basis=_basis(known))]
+def basis_of_prefill_in_words(known: Speed, prompt: int) -> tuple[str, ...]:
+    """What the speed of reading a prompt of `prompt` tokens rests on."""
+    said = [text("Reading a prompt of {tokens}: {basis}.", tokens=tokens(prompt), basis=_basis(known))]
     said += [_computing(leg) for leg in known.legs]
     said += dict.fromkeys(_constants(leg.pace, prefill=True) for leg in known.legs)
     return (*said, *_summed(known), text("Two of three times it is {range} tok/s.", range=_range(known)))

@@ -81,7 +81,7 @@ class Speedometer:
 
     def _experienced(self, choice: Choice, blueprint: Blueprint, known: Speeds) -> Speeds:
         writing, reading = self._runs(choice)
-        mixed = blueprint.use.expert_share != 1.0
+        mixed = bool(blueprint.weights.expert_sums[-1])
         return Speeds(
             known.decode and experienced(known.decode, mixed, writing),
             known.prefill and experienced(known.prefill, mixed, reading),

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from weighbridge.base.errors import Refused
 from weighbridge.base.paths import default_paths, user_path
 from weighbridge.base.words import text
+from weighbridge.cli.described import add_machine_options, is_described
 from weighbridge.cli.loading import positive
 from weighbridge_engines.api import Cause
 
 if TYPE_CHECKING:
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.choices.choice import Choice, Surroundings
+    from weighbridge.cli.outlook import Outlook
+    from weighbridge.estimates.blueprint import Blueprint
     from weighbridge.library.model import Model
     from weighbridge.running.observations import Observation
+    from weighbridge.running.paces import SpeedTables
     from weighbridge.running.sizing import Table
     from weighbridge_engines.api import Load
 
@@ -39,6 +45,13 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--gpu-layers", type=whole, metavar="N", help=text("layers on cards; default: all that fit"))
     parser.add_argument("--cpu-experts", type=whole, metavar="N", help=text("first layers whose experts stay in RAM"))
     parser.add_argument("--batch", type=positive, metavar="N", help=text("tokens of a prompt computed at a time"))
+    parser.add_argument("--threads", type=positive, metavar="N", help=text("threads; default: all cores but one"))
+    parser.add_argument("--depth", type=whole, metavar="N", help=text("speed with so many tokens in the cache"))
+    parser.add_argument("--prompt", type=positive, metavar="N", help=text("first token of a prompt of so many tokens"))
+    parser.add_argument(
+        "--want", type=_tps, metavar="TPS", help=text("what to change to write so many tokens a second")
+    )
+    add_machine_options(parser)
     parser.add_argument("--exact", action="store_true", help=text("ask llama.cpp itself for its own figure"))
     parser.add_argument("--json", action="store_true", help=text("print JSON"))
     parser.set_defaults(run=run)
@@ -48,26 +61,44 @@ def run(arguments: argparse.Namespace) -> int:
     """Weigh the target and print it."""
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.choices.choice import weigh
+    from weighbridge.cli.described import for_which_in_words, surroundings_asked
     from weighbridge.cli.fit_json import as_json
     from weighbridge.cli.fit_words import in_words
     from weighbridge.cli.surroundings import surroundings
+    from weighbridge.running.paces import speed_tables
 
+    elsewhere, tables = is_described(arguments), speed_tables()
+    if elsewhere and arguments.exact:
+        raise Refused("options.not_together", one="--exact", other="--gpu / --ram / --machine")
     model = _target(arguments.target)
-    around = surroundings(arguments.engines())
+    around = surroundings_asked(arguments, surroundings(arguments.engines()), tables.cards)
     blueprints = Blueprints()
     load = _load(arguments, model, around, blueprints)
     choice = weigh(model, blueprints.of(model), load, around, engine_id=arguments.engine, with_remedy=True)
     choice, beside, problem = _put_right(choice, around, ask_engine=arguments.exact)
+    view = _outlook(arguments, choice, around, tables, blueprints)
     if arguments.json:
-        print(json.dumps(as_json(choice, beside, problem)))
+        print(json.dumps(as_json(choice, beside, problem, view)))
     else:
-        print(in_words(choice, beside, problem))
+        head = [for_which_in_words(around.machine)] if elsewhere else []
+        print(in_words(choice, beside, problem, view, head))
     return 0
 
 
 def whole(value: str) -> int:
     """A whole number from 0 up, for argparse."""
     return 0 if value == "0" else positive(value)
+
+
+def _tps(value: str) -> float:
+    """A speed above 0, for argparse."""
+    try:
+        tps = float(value)
+    except ValueError:
+        tps = 0.0
+    if not 0 < tps < math.inf:
+        raise argparse.ArgumentTypeError(text("{value} is not a number above 0", value=value))
+    return tps
 
 
 def _target(name: str) -> Model:
@@ -90,9 +121,10 @@ def _load(arguments: argparse.Namespace, model: Model, around: Surroundings, blu
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.whole import cards_of
 
-    asked = Asked(context=arguments.context, slots=arguments.slots)
+    asked = Asked(context=arguments.context, threads=arguments.threads, slots=arguments.slots)
     on_cards = cards_of(lambda: around.machine, around.engines, blueprints.of)
-    defaults = replace(machine_defaults(settings().value.context, on_cards), asked=asked)
+    defaults = machine_defaults(settings().value.context, on_cards)
+    defaults = replace(defaults, cores=around.machine.cpu.usable_cores or defaults.cores, asked=asked)
     load = replace(
         default_load(model, defaults),
         key_type=arguments.kv,
@@ -101,6 +133,23 @@ def _load(arguments: argparse.Namespace, model: Model, around: Surroundings, blu
         cpu_experts=arguments.cpu_experts,
     )
     return replace(load, batch=arguments.batch or batch_for(model, load, defaults))
+
+
+def _outlook(
+    arguments: argparse.Namespace, choice: Choice, around: Surroundings, tables: SpeedTables, blueprints: Blueprints
+) -> Outlook:
+    """Its speed, and changes where it needs some. Runs here tell nothing of another machine."""
+    from weighbridge.choices.family import siblings
+    from weighbridge.cli.loading import open_library
+    from weighbridge.cli.outlook import Question, outlook, past_speeds
+    from weighbridge.estimates.speed.speeds import PROMPT
+
+    def smaller() -> list[tuple[Model, Blueprint | None]]:
+        return [(one, blueprints.of(one)) for one in siblings(choice.model, open_library().scan())]
+
+    past = () if is_described(arguments) else past_speeds()
+    question = Question(arguments.depth, arguments.prompt or PROMPT, arguments.want)
+    return outlook(choice, around, tables, past, question, smaller)
 
 
 def _put_right(choice: Choice, around: Surroundings, *, ask_engine: bool) -> tuple[Choice, Table | None, Cause | None]:

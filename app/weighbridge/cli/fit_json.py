@@ -10,6 +10,8 @@ from weighbridge.base.explain import explain_code
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.corrections import planned_load
 from weighbridge.choices.words import elsewhere_in_words, verdict_in_words
+from weighbridge.cli.outlook import Outlook
+from weighbridge.cli.speed_json import changes_as_json, speeds_as_json
 from weighbridge.estimates.cache import token_bytes
 from weighbridge.estimates.estimate import Estimate, Place
 from weighbridge.estimates.fit import Fit, Remedy, longest_context
@@ -18,7 +20,7 @@ from weighbridge.running.sizing import Table
 from weighbridge_engines.api import Cause
 
 
-def as_json(choice: Choice, beside: Table | None, problem: Cause | None) -> dict[str, Any]:
+def as_json(choice: Choice, beside: Table | None, problem: Cause | None, view: Outlook) -> dict[str, Any]:
     """All of it. Bytes are whole numbers; unknown is null."""
     runner = choice.runner
     return {
@@ -46,6 +48,9 @@ def as_json(choice: Choice, beside: Table | None, problem: Cause | None) -> dict
         "last_off": choice.last_off,
         "engine_table": None if beside is None else [asdict(row) for row in beside.rows],
         "engine_problem": _cause(problem),
+        **speeds_as_json(view.speeds, view.machine, view.question.prompt),
+        "speed_problem": _cause(view.why_unknown),
+        "changes": changes_as_json(view.changes or (), choice),
     }
 
 

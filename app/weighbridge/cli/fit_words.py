@@ -24,6 +24,7 @@ from weighbridge.choices.words import (
     verdict_in_words,
     where_in_words,
 )
+from weighbridge.cli.outlook import Outlook, outlook_in_words
 from weighbridge.cli.table import table
 from weighbridge.estimates.estimate import Estimate, Place, Term
 from weighbridge.estimates.fit import Fit, longest_context
@@ -33,15 +34,17 @@ from weighbridge.running.sizing import Table
 from weighbridge_engines.api import Cause
 
 
-def in_words(choice: Choice, beside: Table | None, problem: Cause | None) -> str:
-    """All of it, the verdict first after the model's own line."""
-    lines = [choice.model.id, facts_in_words(choice.model), ""]
+def in_words(
+    choice: Choice, beside: Table | None, problem: Cause | None, view: Outlook, machine: Sequence[str] = ()
+) -> str:
+    """All of it, the verdict first after the model's own line; `machine` says for which one, where it is not this."""
+    lines = [choice.model.id, facts_in_words(choice.model), "", *machine]
     if choice.model.kind in NOT_RUN:
         lines.append(text("Not a model for chat: no engine here runs a file of this kind by itself."))
     elif choice.fit is None:
         lines.append(verdict_in_words(None))
     else:
-        lines += _weighed(choice, choice.fit)
+        lines += [*_weighed(choice, choice.fit), "", *outlook_in_words(view, choice), ""]
     lines += [text("Run by: {engine}", engine=runner_in_words(choice.runner))]
     lines += [elsewhere_in_words(choice.elsewhere)] if choice.elsewhere else []
     lines += _told(beside, problem)

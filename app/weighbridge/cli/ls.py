@@ -5,24 +5,29 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.explain import explain
 from weighbridge.base.units import number, size
 from weighbridge.base.words import text
+from weighbridge.cli.described import add_machine_options, for_which_in_words, is_described
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from weighbridge.choices.choice import Choice
+    from weighbridge.choices.choice import Choice, Surroundings
     from weighbridge.library.index import Library
     from weighbridge.library.model import Model
-    from weighbridge_engines.api import Engine
+
+SORTS = ("name", "fit", "speed", "size")
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = subparsers.add_parser("ls", help=text("list the models that are here"))
+    parser.add_argument("--sort", choices=SORTS, default="name", help=text("in which order; default: name"))
+    add_machine_options(parser)
     parser.add_argument("--json", action="store_true", help=text("print JSON"))
     parser.set_defaults(run=run)
 
@@ -33,35 +38,67 @@ def run(arguments: argparse.Namespace) -> int:
 
     library = open_library()
     models = library.scan()
-    choices = _weighed(models, arguments.engines()) if models else []
+    around, choices = _weighed(models, arguments)
+    choices = _sorted(choices, arguments.sort)
     if arguments.json:
         skipped = [{"code": error.code, **error.values} for error in library.skipped]
-        print(json.dumps({"models": [_as_json(choice) for choice in choices], "skipped": skipped}))
+        print(json.dumps({"models": [_as_json(choice, around) for choice in choices], "skipped": skipped}))
         return 0
+    if is_described(arguments):
+        print(for_which_in_words(around.machine))
     print(_as_table(choices) if choices else _empty(library))
     for problem in [*(model.problem for model in models if model.problem), *library.skipped]:
         print(explain(problem), file=sys.stderr)
     return 0
 
 
-def _weighed(models: Sequence[Model], engines: Mapping[str, Engine]) -> list[Choice]:
-    """Each as it would be loaded by default, in what is free now."""
+def _weighed(models: Sequence[Model], arguments: argparse.Namespace) -> tuple[Surroundings, list[Choice]]:
+    """Each as it would be loaded by default, in what is free now, with its speeds."""
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.choices.choice import weigh
+    from weighbridge.choices.speeds import Speedometer
+    from weighbridge.cli.described import surroundings_asked
     from weighbridge.cli.loading import settings
+    from weighbridge.cli.outlook import past_speeds
     from weighbridge.cli.surroundings import surroundings
     from weighbridge.running.choose import default_load
     from weighbridge.running.defaults import machine_defaults
+    from weighbridge.running.paces import speed_tables
     from weighbridge.running.whole import cards_of
 
-    around, blueprints = surroundings(engines), Blueprints()
-    on_cards = cards_of(lambda: around.machine, engines, blueprints.of)
+    tables, blueprints = speed_tables(), Blueprints()
+    around = surroundings_asked(arguments, surroundings(arguments.engines()), tables.cards)
+    on_cards = cards_of(lambda: around.machine, around.engines, blueprints.of)
     defaults = machine_defaults(settings().value.context, on_cards)
-    return [weigh(model, blueprints.of(model), default_load(model, defaults), around) for model in models]
+    defaults = replace(defaults, cores=around.machine.cpu.usable_cores or defaults.cores)
+    speedometer = Speedometer(around, tables, () if is_described(arguments) else past_speeds())
+    weighed = [weigh(model, blueprints.of(model), default_load(model, defaults), around) for model in models]
+    return around, [replace(choice, speeds=speedometer.of(choice)) for choice in weighed]
 
 
-def _as_json(choice: Choice) -> dict[str, Any]:
+def _sorted(choices: Sequence[Choice], by: str) -> list[Choice]:
+    """What fits best, is fastest or largest first; what is unknown comes last."""
+    from weighbridge.estimates.fit import Verdict
+
+    def fit(choice: Choice) -> tuple[int, int]:
+        verdict = choice.fit.verdict if choice.fit else Verdict.UNKNOWN
+        return list(Verdict).index(verdict), -((choice.fit.left_bytes if choice.fit else None) or 0)
+
+    def slowness(choice: Choice) -> float:
+        writing = choice.speeds.decode if choice.speeds else None
+        return 0.0 if writing is None else -writing.mid_tps
+
+    if by == "fit":
+        return sorted(choices, key=fit)
+    if by == "speed":
+        return sorted(choices, key=slowness)
+    return sorted(choices, key=lambda choice: -choice.model.size_bytes) if by == "size" else list(choices)
+
+
+def _as_json(choice: Choice, around: Surroundings) -> dict[str, Any]:
     from weighbridge.cli.fit_json import estimate_as_json, model_as_json
+    from weighbridge.cli.speed_json import speeds_as_json
+    from weighbridge.estimates.speed.speeds import PROMPT, Speeds
 
     fit, problem = choice.fit, choice.model.problem
     return {
@@ -70,6 +107,7 @@ def _as_json(choice: Choice) -> dict[str, Any]:
         "left_bytes": fit.left_bytes if fit else None,
         "context": choice.load.context,
         "memory": estimate_as_json(fit.estimate) if fit else None,
+        **speeds_as_json(choice.speeds or Speeds(), around.machine, PROMPT),
         "runner": choice.runner.engine_id if choice.runner and choice.runner.installed else None,
         "problem": {"code": problem.code, "message": str(explain(problem)), **problem.values} if problem else None,
     }
@@ -87,9 +125,10 @@ def _as_table(choices: Sequence[Choice]) -> str:
         text("trained for"),
         text("memory"),
         text("at context"),
+        text("speed"),
         text("fit"),
     ]
-    return table(head, [_row(choice) for choice in choices], right=(4, 5, 6, 7))
+    return table(head, [_row(choice) for choice in choices], right=(4, 5, 6, 7, 8))
 
 
 def _row(choice: Choice) -> list[str]:
@@ -106,8 +145,19 @@ def _row(choice: Choice) -> list[str]:
         number(trained) if trained else text("unknown"),
         total_in_words(fit.estimate) if fit else "-",
         number(fit.plan.context) if fit else "-",
+        _speed(choice),
         verdict_in_words(fit) if fit else "-",
     ]
+
+
+def _speed(choice: Choice) -> str:
+    """Of writing; "-" where there is no speed to know."""
+    from weighbridge.choices.speed_words import speed_in_words
+    from weighbridge.estimates.fit import Verdict
+
+    if choice.fit is None or choice.fit.verdict is Verdict.NO:
+        return "-"
+    return speed_in_words(choice.speeds.decode if choice.speeds else None)
 
 
 def _empty(library: Library) -> str:

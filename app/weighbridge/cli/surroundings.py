@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 
 
 def surroundings(engines: Mapping[str, Engine]) -> Surroundings:
-    """The machine, what each installed engine can use of it, and nothing loaded by this program."""
+    """The machine with what was measured of it, what each installed engine can use, and nothing loaded by this
+    program.
+    """
     from weighbridge.choices.choice import Surroundings
     from weighbridge.hardware.detect import detect
+    from weighbridge.hardware.measured import Measurements
     from weighbridge.running.devices import EngineDevices, with_engines_here
 
-    machine, told = with_engines_here(detect(), EngineDevices(engines, default_paths().data))
-    return Surroundings(machine, engines, told)
+    data = default_paths().data
+    machine, told = with_engines_here(detect(), EngineDevices(engines, data))
+    return Surroundings(Measurements.within(data).apply(machine), engines, told)
 
 
 def seen_machine(engines: Mapping[str, Engine]) -> Machine:
