@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from weighbridge.base.words import mark
 
 SPEED: Mapping[str, tuple[str, str]] = {
+    "speed.brief_header": (
+        mark("It has experts, and which of its bytes are theirs is told by the whole header, which is not read yet."),
+        mark("It is read in the background; weighbridge fit reads it at once."),
+    ),
     "speed.does_not_fit": (
         mark("What does not fit into memory has no speed here."),
         "",
@@ -32,8 +36,8 @@ SPEED: Mapping[str, tuple[str, str]] = {
     "speed.no_ram_bandwidth": (
         mark("How fast the system memory of this machine is, is not known: it has not been measured."),
         mark(
-            "Measure it, which takes three seconds: weighbridge hardware --measure, or on the page Machine. For a machine"
-            " that is described, give memory_gbs in its file (--machine)."
+            "Measure it, which takes three seconds: weighbridge hardware --measure, or on the page Machine. Of a"
+            " machine that is described, give memory_gbs in its file (--machine)."
         ),
     ),
     "speed.not_weighed": (

@@ -12,6 +12,7 @@ from weighbridge.estimates.speed.decode import seconds as working_s
 from weighbridge.estimates.speed.pace import Pace
 from weighbridge.estimates.speed.speed import Leg, Speed, SpeedBasis
 from weighbridge.estimates.speed.speeds import Speeds
+from weighbridge.estimates.speed.work import Work
 from weighbridge.hardware.machine import Machine
 from weighbridge_engines.api import Cause
 
@@ -26,6 +27,13 @@ def speed_in_words(known: Speed | None) -> str:
     if known.basis is SpeedBasis.MEASURED:
         return text("{speed} measured", speed=speed(known.mid_tps))
     return f"{_range(known)}{THIN}tok/s"
+
+
+def figures_in_words(known: Speed) -> str:
+    """ "58 – 66", "61.4 measured": for a column that bears the unit."""
+    if known.basis is SpeedBasis.MEASURED:
+        return text("{figure} measured", figure=number(known.mid_tps, max(1, _digits(known.mid_tps))))
+    return _range(known)
 
 
 def first_token_in_words(known: Speeds, prompt: int) -> str:
@@ -103,26 +111,34 @@ def _gbs(low: float, high: float) -> str:
 
 def _reading(leg: Leg) -> str:
     """What is read for a token, at which share of the bandwidth, and how long that takes."""
-    nothing = replace(leg.work, layers=0, mixed_layers=0, weight_bytes=0, cache_bytes=0)
-    said = text(
-        "For each token {amount} of weights are read at {share} of it ({time}).",
-        **_read(leg.work.weight_bytes, working_s(replace(nothing, weight_bytes=leg.work.weight_bytes), *_at(leg)), leg),
-    )
-    if not leg.work.cache_bytes:
-        return said
-    cache_s = working_s(replace(nothing, cache_bytes=leg.work.cache_bytes), *_at(leg))
-    return f"{said} " + text(
-        "Of the cache {amount} are read at {share} of it ({time}).", **_read(leg.work.cache_bytes, cache_s, leg)
-    )
+    nothing = Work(leg.work.place, 0, 0, 0, 0, leg.work.latent, leg.work.flash, leg.work.type_name)
+    weights = replace(nothing, weight_bytes=leg.work.weight_bytes)
+    said = [
+        text("For each token {amount} of weights are read at {share} of it ({time}).", **_read(weights, leg.pace)),
+        *_computed(weights, replace(weights, parameters=leg.work.parameters), leg.pace),
+    ]
+    if leg.work.cache_bytes:
+        cache = replace(nothing, cache_bytes=leg.work.cache_bytes)
+        said += [
+            text("Of the cache {amount} are read at {share} of it ({time}).", **_read(cache, leg.pace)),
+            *_computed(cache, replace(cache, attention=leg.work.attention), leg.pace),
+        ]
+    return " ".join(said)
 
 
-def _at(leg: Leg) -> tuple[Pace, float]:
-    return leg.pace, leg.pace.mid_gbs
-
-
-def _read(amount_bytes: int, taken_s: float, leg: Leg) -> dict[str, str]:
-    share = amount_bytes / (leg.pace.mid_gbs * 1e9 * taken_s) if taken_s else 0.0
+def _read(part: Work, pace: Pace) -> dict[str, str]:
+    """Of one part of the work, which is one kind of bytes."""
+    taken_s, amount_bytes = working_s(part, pace, pace.mid_gbs), part.weight_bytes + part.cache_bytes
+    share = amount_bytes / (pace.mid_gbs * 1e9 * taken_s) if taken_s else 0.0
     return {"amount": _amount(amount_bytes), "share": _percent(share), "time": _ms(taken_s)}
+
+
+def _computed(read: Work, computed: Work, pace: Pace) -> list[str]:
+    """Where computing with what is read takes longer than reading it."""
+    reading_s, both_s = (working_s(part, pace, pace.mid_gbs) for part in (read, computed))
+    return (
+        [text("Its threads take longer to compute with them: {time}.", time=_ms(both_s))] if both_s > reading_s else []
+    )
 
 
 def _starting(leg: Leg) -> list[str]:

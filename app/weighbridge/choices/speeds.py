@@ -49,7 +49,7 @@ class Speedometer:
         A model that does not fit has none, and neither has one of which too little is known: `why_unknown` says what.
         """
         fit, blueprint = choice.fit, choice.blueprint
-        if fit is None or blueprint is None or fit.verdict is Verdict.NO:
+        if fit is None or blueprint is None or fit.verdict is Verdict.NO or _is_use_open(blueprint):
             return Speeds()
         known = speeds(blueprint, fit.plan, choice.places, self.paces(choice), depth=depth, prompt=prompt)
         return self._experienced(choice, blueprint, known) if self._past else known
@@ -71,6 +71,8 @@ class Speedometer:
             return Cause("speed.not_weighed")
         if fit.verdict is Verdict.NO:
             return Cause("speed.does_not_fit")
+        if _is_use_open(blueprint):
+            return Cause("speed.brief_header")
         parts = works(blueprint, fit.plan, choice.places, 0)
         if not parts:
             return Cause("speed.header")
@@ -119,6 +121,11 @@ def speeds_of(
     return Speedometer(around, tables, past).of(choice, depth=depth, prompt=prompt)
 
 
+def is_mixture(architecture: str | None) -> bool:
+    """Whether an architecture's own name says that it has experts, which the start of a header may leave open."""
+    return "moe" in (architecture or "").casefold()
+
+
 def bandwidth_of(machine: Machine, place_id: str, name: str) -> Bandwidth | None:
     """What is known of the memory in a place: a card's own, or, where it has none of its own, the system's."""
     for device in machine.devices:
@@ -133,6 +140,11 @@ def _paths(one: SpeedObservation) -> list[str]:
         return [str(part[0]) for part in json.loads(one.situation.files) if part]
     except (ValueError, TypeError, LookupError, RecursionError):
         return []
+
+
+def _is_use_open(blueprint: Blueprint) -> bool:
+    """Whether it has experts, but what of its bytes are theirs is not read yet: a token touches few of those."""
+    return not blueprint.weights.exact and (blueprint.use.expert_share != 1.0 or is_mixture(blueprint.architecture))
 
 
 def _is_known(engine_id: str, place: Place) -> bool:

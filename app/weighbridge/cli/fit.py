@@ -143,9 +143,11 @@ def _outlook(
     from weighbridge.cli.loading import open_library
     from weighbridge.cli.outlook import Question, outlook, past_speeds
     from weighbridge.estimates.speed.speeds import PROMPT
+    from weighbridge.library.recognise_path import recognise_path
 
     def smaller() -> list[tuple[Model, Blueprint | None]]:
-        return [(one, blueprints.of(one)) for one in siblings(choice.model, open_library().scan())]
+        found = (recognise_path(one.path) for one in siblings(choice.model, open_library().scan()))
+        return [(one, blueprints.of(one)) for one in found]
 
     past = () if is_described(arguments) else past_speeds()
     question = Question(arguments.depth, arguments.prompt or PROMPT, arguments.want)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from weighbridge.cli.loading import open_library
 
     library = open_library()
-    models = library.scan()
+    models = _scanned(library)
     around, choices = _weighed(models, arguments)
     choices = _sorted(choices, arguments.sort)
     if arguments.json:
@@ -50,6 +51,18 @@ def run(arguments: argparse.Namespace) -> int:
     for problem in [*(model.problem for model in models if model.problem), *library.skipped]:
         print(explain(problem), file=sys.stderr)
     return 0
+
+
+def _scanned(library: Library) -> tuple[Model, ...]:
+    """All models; of those with experts the whole header, for how fast they are depends on it."""
+    from weighbridge.base.errors import BadFile
+    from weighbridge.choices.speeds import is_mixture
+
+    for model in library.scan():
+        if model.info is not None and (model.info.experts or is_mixture(model.info.architecture)):
+            with suppress(BadFile):  # it is the row's problem then
+                library.read_full(model)
+    return library.models
 
 
 def _weighed(models: Sequence[Model], arguments: argparse.Namespace) -> tuple[Surroundings, list[Choice]]:
