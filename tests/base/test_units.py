@@ -10,10 +10,18 @@ from weighbridge.base.units import size
     [
         (0, "0 B"),
         (49, "49 B"),
-        (1023, "1,023 B"),
+        (999, "999 B"),
+        (1000, "1.0 KiB"),
+        (1023, "1.0 KiB"),
         (1024, "1.0 KiB"),
+        (1023 << 10, "1.0 MiB"),
+        (int(999.9 * (1 << 20)), "999.9 MiB"),
+        (int(999.96 * (1 << 20)), "1.0 GiB"),
+        (int(1002.6 * (1 << 20)), "1.0 GiB"),
+        (1 << 30, "1.0 GiB"),
         (98_304_000, "93.8 MiB"),
         (12 << 30, "12.0 GiB"),
+        (2000 << 30, "2,000.0 GiB"),
     ],
 )
 def test_a_size_takes_the_unit_that_keeps_it_short(value_bytes, shown):

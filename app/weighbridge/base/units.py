@@ -11,6 +11,9 @@ KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
 THIN = "\u202f"
+_UNITS = {"KiB": KIB, "MiB": MIB, "GiB": GIB}
+_LONG = 1000
+"""A figure from here on is as short in the next unit."""
 
 
 def number(value: float, digits: int = 0) -> str:
@@ -20,16 +23,14 @@ def number(value: float, digits: int = 0) -> str:
 
 
 def size(value_bytes: int | None) -> str:
-    """Bytes in the unit that keeps the figure short: "98.4 MB"-like but binary: "49 B", "93.8 MiB", "12.0 GiB"."""
+    """Bytes in the unit that keeps the figure under 1,000, as rounded: "49 B", "93.8 MiB", "1.0 GiB" for 1,002 MiB."""
     if value_bytes is None:
         return text("unknown")
-    if value_bytes < KIB:
+    if value_bytes < _LONG:
         return f"{number(value_bytes)}{THIN}B"
-    if value_bytes < MIB:
-        return f"{number(value_bytes / KIB, 1)}{THIN}KiB"
-    if value_bytes < GIB:
-        return f"{number(value_bytes / MIB, 1)}{THIN}MiB"
-    return f"{number(value_bytes / GIB, 1)}{THIN}GiB"
+    figures = ((round(value_bytes / unit, 1), name) for name, unit in _UNITS.items())
+    figure, name = next((each for each in figures if each[0] < _LONG), (value_bytes / GIB, "GiB"))
+    return f"{number(figure, 1)}{THIN}{name}"
 
 
 def tokens(count: int | None) -> str:
