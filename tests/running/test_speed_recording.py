@@ -74,6 +74,16 @@ def test_an_answer_of_which_nothing_is_calculated_is_kept(database, model):
     assert (one.decode_tps, one.calculated_decode_tps, one.calculated_prefill_tps) == (61.4, None, None)
 
 
+def test_who_asked_to_hear_of_it_finds_it_kept(database, model):
+    kept, found = SpeedObservations(database), []
+    recorder = SpeedRecorder(kept, lambda *_: CALCULATED, lambda _: BUILD)
+    recorder.subscribe(lambda: found.append(len(kept.all())))
+    recorder.answered(model, RUNNING, ANSWERED)
+    recorder.answered(model, RUNNING, Answered(0, 0, 0, None, None, by_engine=True, alone=True))
+    recorder.close()
+    assert found == [1]
+
+
 def test_an_engine_that_did_not_tell_its_devices_is_not_kept(database, model):
     assert recorded(database, model, build=lambda _: None) == ()
 

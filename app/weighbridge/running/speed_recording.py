@@ -46,7 +46,12 @@ class SpeedRecorder:
         self._observations = observations
         self._calculate = calculate
         self._build = build
+        self._listeners: tuple[Callable[[], object], ...] = ()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="speeds")
+
+    def subscribe(self, listener: Callable[[], object]) -> None:
+        """Have `listener` called, from the recorder's thread, after each answer that was kept."""
+        self._listeners = (*self._listeners, listener)
 
     def answered(self, model: Model, running: Running, answered: Answered) -> None:
         """To be called once for each answer, from any thread. Returns at once and never raises."""
@@ -81,6 +86,8 @@ class SpeedRecorder:
                 bandwidths=calculated.bandwidths,
             )
             self._observations.keep(one)
+            for listener in self._listeners:
+                listener()
         except WeighbridgeError as error:
             _log.info("the answer of %s was not observed: %s", model.id, error)
         except Exception:  # in a future that nobody looks at
