@@ -12,8 +12,11 @@ from PySide6.QtGui import QFont
 from weighbridge.base.units import number, size
 from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
+from weighbridge.choices.speed_words import figures_in_words, speed_in_words
 from weighbridge.choices.words import runner_in_words, verdict_in_words
 from weighbridge.estimates.fit import Verdict
+from weighbridge.estimates.speed.speed import Speed
+from weighbridge.estimates.speed.speeds import DEPTH
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running
 from weighbridge.ui import weight
@@ -35,11 +38,15 @@ class Column(IntEnum):
     CONTEXT = 4
     MEMORY = 5
     FIT = 6
-    RUNNER = 7
-    STATE = 8
+    SPEED = 7
+    RUNNER = 8
+    STATE = 9
 
 
-NUMBERS = (Column.SIZE, Column.CONTEXT, Column.MEMORY)
+NUMBERS = (Column.SIZE, Column.CONTEXT, Column.MEMORY, Column.SPEED)
+
+UNKNOWN = "–"
+"""What stands for a speed that is unknown: a figure among figures that is none."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,11 @@ class LibraryRow:
         return fit.estimate.total_bytes if fit else None
 
     @property
+    def speed(self) -> Speed | None:
+        """How fast it would write; None where that is unknown, or not reckoned yet."""
+        return self.choice.speeds.decode if self.choice and self.choice.speeds else None
+
+    @property
     def runner(self) -> str:
         """Who could run it, where nothing here can; "" where an engine here does, or it is not weighed yet."""
         if self.choice is None or self.model.problem is not None:
@@ -95,6 +107,7 @@ class LibraryModel(QAbstractTableModel):
         super().__init__(parent)
         self._rows: list[LibraryRow] = []
         self._context = 0
+        self._speed_basis: Callable[[Choice], str] = lambda _choice: ""
 
     def show_rows(self, rows: Sequence[LibraryRow], context: int) -> None:
         """Show `rows`, weighed at `context` tokens. Rows of the same models are updated where they stand."""
@@ -119,6 +132,10 @@ class LibraryModel(QAbstractTableModel):
             self._rows[place] = rows[self._rows[place].model.id]
         if changed:  # only the columns that may differ: a table that is sorted by another need not be sorted again
             self.dataChanged.emit(self.index(changed[0], Column.MEMORY), self.index(changed[-1], Column.RUNNER))
+
+    def explain_speed_by(self, basis: Callable[[Choice], str]) -> None:
+        """Tell what a speed rests on by `basis`, where somebody asks for it."""
+        self._speed_basis = basis
 
     @property
     def needs_engines(self) -> bool:
@@ -147,14 +164,20 @@ class LibraryModel(QAbstractTableModel):
             return text(
                 "All that it needs at {count} tokens, or at what it was trained for", count=number(self._context)
             )
+        if role == Qt.ItemDataRole.ToolTipRole and column is Column.SPEED:
+            return text("How fast it writes with {count} tokens in the cache: two of three times", count=number(DEPTH))
         return self._titles()[column] if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():
             return None
         row, column = self._rows[index.row()], Column(index.column())
+        if role == Qt.ItemDataRole.AccessibleTextRole and column is Column.SPEED:
+            return speed_in_words(row.speed)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return _SHOWN[column](row) or None
+        if role == Qt.ItemDataRole.ToolTipRole and column is Column.SPEED:
+            return (self._speed_basis(row.choice) or None) if row.choice else None
         by_role = _BY_ROLE.get(role)
         return by_role(row, column) if by_role else None
 
@@ -167,6 +190,7 @@ class LibraryModel(QAbstractTableModel):
             Column.CONTEXT: text("Trained for"),
             Column.MEMORY: text("Memory at {count}", count=number(self._context)),
             Column.FIT: text("Fit"),
+            Column.SPEED: text("tok/s"),
             Column.RUNNER: text("Needs"),
             Column.STATE: text("State"),
         }
@@ -217,6 +241,15 @@ def _figure(row: LibraryRow) -> str:
     return "" if row.choice is None else weight.figure(row.choice)
 
 
+def _speed(row: LibraryRow) -> str:
+    """A dash where it is unknown; nothing before it was reckoned."""
+    if row.model.problem is not None:
+        return UNKNOWN
+    if row.choice is None or row.choice.speeds is None:
+        return ""
+    return UNKNOWN if row.speed is None else figures_in_words(row.speed)
+
+
 def _by_fit(row: LibraryRow) -> tuple[bool, float | str]:
     """Most left first, what is unknown last."""
     fit = row.choice.fit if row.choice else None
@@ -260,6 +293,7 @@ _SHOWN: Mapping[Column, Callable[[LibraryRow], str]] = {
     Column.CONTEXT: lambda row: _shown_number(_context(row)),
     Column.MEMORY: _figure,
     Column.FIT: lambda row: row.fit_badge[1] if row.fit_badge else "",
+    Column.SPEED: _speed,
     Column.RUNNER: lambda row: row.runner,
     Column.STATE: lambda row: row.badge[1] if row.badge else "",
 }
@@ -272,6 +306,7 @@ _SORTED: Mapping[Column, Callable[[LibraryRow], tuple[bool, float | str]]] = {
     Column.CONTEXT: lambda row: (_context(row) is None, _context(row) or 0),
     Column.MEMORY: lambda row: (row.total_bytes is None, row.total_bytes or 0),
     Column.FIT: _by_fit,
+    Column.SPEED: lambda row: (row.speed is None, -row.speed.mid_tps if row.speed else 0),
     Column.RUNNER: lambda row: (not row.runner, row.runner),
     Column.STATE: lambda row: (row.badge is None, row.badge[1] if row.badge else ""),
 }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 
 from weighbridge.base.words import text
+from weighbridge.choices.choice import Choice
 from weighbridge.ui.models.library_model import Column, LibraryFilter, LibraryModel, LibraryRow
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.cells import CellDelegate
@@ -19,8 +20,9 @@ _GIVEN_UP = (
     (Column.RUNNER,),
     (Column.RUNNER, Column.FORMAT),
     (Column.RUNNER, Column.FORMAT, Column.CONTEXT),
-    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.QUANT),
-    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.QUANT, Column.SIZE),
+    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.SIZE),
+    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.SIZE, Column.QUANT),
+    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.SIZE, Column.QUANT, Column.STATE),
 )
 """Columns that are left out for ever less room; the bars go with the first step."""
 
@@ -62,6 +64,10 @@ class LibraryTable(Table):
         self._model.show_rows(rows, context)
         if not self.currentIndex().isValid() or self._chosen_id not in {row.model.id for row in rows}:
             self.choose(self._chosen_id)
+
+    def explain_speed_by(self, basis: Callable[[Choice], str]) -> None:
+        """Tell what a speed rests on by `basis`, where somebody asks for it."""
+        self._model.explain_speed_by(basis)
 
     def update_rows(self, rows: Mapping[str, LibraryRow]) -> None:
         """Show these, by model id, in the place of the rows of the same models."""

@@ -15,12 +15,23 @@ class Figure(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._name = name
+        self._shown_name = label(name, "dim")
         self._value = label("", "figure")
         self._basis = ""
-        row(label(name, "dim"), self._value, owner=self, gap=1)
+        row(self._shown_name, self._value, owner=self, gap=1)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(name)
+
+    def rename(self, name: str) -> None:
+        """Be another figure; `say` its value next."""
+        self._name = name
+        self._shown_name.setText(name)
+
+    @property
+    def name(self) -> str:
+        """What it is."""
+        return self._name
 
     def say(self, value: str, basis: str) -> None:
         """Show `value`, said to come from `basis`."""
