@@ -66,7 +66,7 @@ def test_a_processor_s_measured_memory_has_constants_of_its_own():
 def test_few_threads_compute_less_than_the_memory_gives():
     [host] = paces(Machine("linux", CPU, RAM, bandwidth=MEASURED), threads=2).values()
     assert host.parameters_per_s == 2 * THREADS["AVX2"].parameters
-    assert host.attention_per_s == 2 * THREADS["AVX2"].attention
+    assert host.scores_per_s == 2 * THREADS["AVX2"].scores
 
 
 def test_the_widest_vectors_count():

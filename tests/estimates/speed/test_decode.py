@@ -79,9 +79,9 @@ def test_types_that_are_slow_to_unpack_slow_the_reading(type_name, factor):
 
 
 def test_a_processor_computes_while_it_reads():
-    work = Work("host", 0, 0, GB, GB, parameters=4e9, attention=2e9)
+    work = Work("host", 0, 0, GB, GB, parameters=4e9, scores=2e9)
     plain = pace("host", 10)
-    bound = replace(plain, parameters_per_s=10e9, attention_per_s=5e9)
-    ample = replace(plain, parameters_per_s=100e9, attention_per_s=100e9)
+    bound = replace(plain, parameters_per_s=10e9, scores_per_s=5e9)
+    ample = replace(plain, parameters_per_s=100e9, scores_per_s=100e9)
     found = [decode([work], {"host": each}, 0).mid_tps for each in (plain, bound, ample)]
     assert found == pytest.approx([1 / 0.2, 1 / 0.8, 1 / 0.2])

@@ -15,7 +15,7 @@ KIB = 1 << 10
 
 def test_all_weights_but_the_input_are_read_once_and_the_cache_as_deep_as_it_is():
     [work] = works(made(), Plan(), [ram(64)], depth=1000)
-    assert work == Work("host", 10, 0, 11 * GIB, 10 * 1000 * 4 * KIB)
+    assert work == Work("host", 10, 0, 11 * GIB, 10 * 1000 * 4 * KIB, scores=10 * 8 * 1000)
 
 
 def test_a_tied_output_is_read_as_a_whole():
@@ -46,8 +46,8 @@ def test_answers_at_a_time_share_the_weights_but_not_the_caches():
 
 def test_layers_on_a_card_and_in_memory_each_do_their_part():
     host, gpu = works(made(), Plan(gpu_layers=4), [ram(64), card(24)], depth=1000)
-    assert host == Work("host", 7, 0, 7 * GIB, 7 * 1000 * 4 * KIB)
-    assert gpu == Work("card", 3, 0, 4 * GIB, 3 * 1000 * 4 * KIB)  # the output is one of the four
+    assert host == Work("host", 7, 0, 7 * GIB, 7 * 1000 * 4 * KIB, scores=7 * 8 * 1000)
+    assert gpu == Work("card", 3, 0, 4 * GIB, 3 * 1000 * 4 * KIB, scores=3 * 8 * 1000)  # the output is one of the four
 
 
 def test_a_place_with_nothing_to_read_is_left_out():
@@ -109,12 +109,12 @@ def test_compressed_attention_is_told():
     assert not work.flash
 
 
-def test_parameters_and_attention_are_shared_out_as_the_layers_are():
+def test_parameters_and_scores_are_shared_out_as_the_layers_are():
     shape = Shape((Layer(heads=8, key_width=512, value_width=512, window=100), Layer(heads=8, key_width=512)) * 5)
     model = replace(made(width=512), shape=shape, use=Use(active_parameters=11 * 10**9, attention_width=10 * 8 * 64))
     host, gpu = works(model, Plan(gpu_layers=4), [ram(64), card(24)], depth=1000)
     assert (host.parameters, gpu.parameters) == (7e9, 4e9)
-    assert host.attention == 4 * 8 * 64 * (4 * 100 + 3 * 1000)
-    assert gpu.attention == 4 * 8 * 64 * (1 * 100 + 2 * 1000)
+    assert host.scores == 8 * (4 * 100 + 3 * 1000)
+    assert gpu.scores == 8 * (1 * 100 + 2 * 1000)
     [twice] = works(model, Plan(), [ram(64)], depth=1000, answers=2)
-    assert (twice.parameters, twice.attention) == (22e9, 2 * (host.attention + gpu.attention))
+    assert (twice.parameters, twice.scores) == (22e9, 2 * (host.scores + gpu.scores))

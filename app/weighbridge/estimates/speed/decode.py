@@ -52,7 +52,7 @@ def seconds(work: Work, pace: Pace, gbs: float) -> float:
     return (
         fixed
         + max(weights, _computed_s(work.parameters, pace.parameters_per_s))
-        + max(cache, _computed_s(work.attention, pace.attention_per_s))
+        + max(cache, _computed_s(work.scores, pace.scores_per_s))
     )
 
 

@@ -16,7 +16,7 @@ class Pace:
     `low_gbs` and `high_gbs` are its bandwidth in GB/s (1e9 bytes a second), the same where it is one figure; `measured`
     says that it was measured on this machine. `tflops` is the half-precision rate as published, None where unknown.
     `slow_types` is the share of its usual speed at which it reads weights of some types, by the start of their names.
-    `parameters_per_s` and `attention_per_s` (operations) are what a processor's threads can compute of one token, where
+    `parameters_per_s` and `scores_per_s` are what a processor's threads can compute of one token, where
     that may be less than its memory gives.
     """
 
@@ -29,7 +29,7 @@ class Pace:
     slow_types: Mapping[str, float] = field(default_factory=dict)
     measured: bool = False
     parameters_per_s: float | None = None
-    attention_per_s: float | None = None
+    scores_per_s: float | None = None
 
     @property
     def mid_gbs(self) -> float:

@@ -17,7 +17,7 @@ from weighbridge.estimates.estimate import HOST
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.speed.pace import Pace
 from weighbridge.estimates.speed.speed import Leg, Speed, spread_of
-from weighbridge.estimates.speed.work import Work, key_length, layer_attention
+from weighbridge.estimates.speed.work import Work, key_length, layer_scores
 
 BUS_GBS = 16.0
 """What a card takes of weights from the system's memory, in GB/s: half of what a PCIe 4 x16 slot is sold with."""
@@ -67,9 +67,8 @@ def _seconds(token: _Token, work: Work, pace: Pace, share: float) -> float:
 
 
 def _attention(blueprint: Blueprint, seen: float) -> float:
-    """Operations of attention for a token in the mean, over all layers."""
-    width = key_length(blueprint)
-    return sum(layer_attention(layer, width, seen) for layer in blueprint.shape.layers)
+    """Operations of attention for a token in the mean, over all layers: two for keys and two for values."""
+    return 4.0 * key_length(blueprint) * sum(layer_scores(layer, seen) for layer in blueprint.shape.layers)
 
 
 def _copied_bytes(blueprint: Blueprint, works: Sequence[Work]) -> int:

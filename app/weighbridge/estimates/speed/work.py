@@ -26,7 +26,8 @@ NOT_TOLD_SHARE = 1.0
 class Work:
     """One place's part of one token. Layers with experts here are `mixed_layers`; bytes are read for each token.
 
-    `parameters` are those that a token is multiplied with, `attention` the operations of its attention.
+    `parameters` are those that a token is multiplied with, `scores` how often
+    a head looks at another token.
     `cache_bytes` at the depth that was asked for, `latent` where they are of compressed attention, `flash`
     where flash attention reads them. `type_name` is the
     type in which most of the weights lie.
@@ -41,7 +42,7 @@ class Work:
     flash: bool = True
     type_name: str | None = None
     parameters: float = 0.0
-    attention: float = 0.0
+    scores: float = 0.0
 
 
 def works(blueprint: Blueprint, plan: Plan, places: Sequence[Place], depth: int, answers: int = 1) -> tuple[Work, ...]:
@@ -81,8 +82,7 @@ class _Read:
         share = blueprint.use.expert_share
         self._share = 1 - (1 - (NOT_TOLD_SHARE if share is None else share)) ** answers
         self._cache = [int(answers * layer_read_bytes(layer, plan, depth)) for layer in blueprint.shape.kinds]
-        width = key_length(blueprint)
-        self._attention = [answers * layer_attention(layer, width, depth) for layer in blueprint.shape.kinds]
+        self._scores = [answers * layer_scores(layer, depth) for layer in blueprint.shape.kinds]
 
     def work(self, place: Place, seat: Seat) -> Work:
         """That of what lies in one place."""
@@ -100,7 +100,7 @@ class _Read:
             mixed_layers=mixed + (guests if seat.expert_bytes else 0),
             weight_bytes=int(dense_bytes + output + self._share * expert_bytes),
             cache_bytes=sum(map(self._cache.__getitem__, kinds)),
-            attention=sum(map(self._attention.__getitem__, kinds)),
+            scores=sum(map(self._scores.__getitem__, kinds)),
             latent=self._latent,
             flash=self._plan.flash_attention,
             type_name=self._type_name,
@@ -118,11 +118,9 @@ def layer_read_bytes(layer: Layer, plan: Plan, depth: int) -> float:
     return seen * layer_row_bytes(layer, plan) + keys + 2 * (layer.conv + layer.state) * STATE_BYTES
 
 
-def layer_attention(layer: Layer, key_length: float, depth: float) -> float:
-    """Operations of one layer's attention for a token that comes after `depth` others: two for keys, two for values."""
-    if not layer.heads or not layer.cached:
-        return 0.0
-    return 4.0 * layer.heads * key_length * min(depth, layer.window or depth)
+def layer_scores(layer: Layer, depth: float) -> float:
+    """How often one of a layer's heads looks at a token, for one that comes after `depth` others."""
+    return layer.heads * min(depth, layer.window or depth) if layer.cached else 0.0
 
 
 def key_length(blueprint: Blueprint) -> float:
