@@ -10,6 +10,7 @@ from weighbridge.estimates.fit import Verdict, fit, judged_by, longest_context
 from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.shape import Certainty, Shape
+from weighbridge.estimates.weights import LayerWeights
 
 PLAN = Plan(context=4096)
 KV = 4096 * 10 * 4096
@@ -107,6 +108,22 @@ def test_the_most_that_fits_is_on_the_card(free, context, expert_bytes):
     if expert_bytes and found.gpu_layers == found.all_layers:
         one_more = replace(found.plan, cpu_experts=found.plan.cpu_experts - 1)
     assert estimate(model, one_more, [ram(99), card(free)]).left_bytes(card(free)) < 0
+
+
+def test_layers_that_only_predict_are_counted_among_those_of_a_card():
+    """llama.cpp counts them, though it does not load them: of the last eleven, it loads nine and the output."""
+    weights = made().weights
+    predicting = replace(made(), weights=replace(weights, predicting=(LayerWeights(GIB),)))
+    whole = fit(predicting, PLAN, [ram(30), card(16)])
+    assert (whole.verdict, whole.gpu_layers, whole.all_layers) == (Verdict.FITS, 12, 12)
+    found = fit(predicting, PLAN, [ram(30), card(10.6)])
+    assert (found.verdict, found.gpu_layers, found.all_layers) == (Verdict.PARTIAL, 11, 12)
+    assert found.estimate.share("card").terms[Term.WEIGHTS] == 10 * GIB
+
+
+def test_a_card_of_which_nothing_is_known_leaves_it_open():
+    unknown = replace(card(8), free_bytes=None)
+    assert fit(made(), PLAN, [ram(30), unknown]).verdict is Verdict.UNKNOWN
 
 
 def test_what_the_user_set_is_not_changed():

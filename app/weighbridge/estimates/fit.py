@@ -13,6 +13,7 @@ from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Estimate, Place, PlaceKind
 from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.parts import cards_of, in_parts
+from weighbridge.estimates.placement import slot_count
 from weighbridge.estimates.plan import ALIGNED_TO, Plan
 from weighbridge.estimates.search import last
 
@@ -160,7 +161,7 @@ def _offloaded(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tup
     """Layers on GPUs and all of them, the output counted as one."""
     if all(place.kind is PlaceKind.HOST for place in places):
         return None, None
-    every = len(blueprint.weights.layers) + 1
+    every = slot_count(blueprint.weights)
     return (every if plan.gpu_layers is None else min(plan.gpu_layers, every)), every
 
 

@@ -66,6 +66,11 @@ def layer_count(weights: Weights) -> int:
     return len(weights.layers) + len(weights.predicting)
 
 
+def slot_count(weights: Weights) -> int:
+    """All that can go to cards one by one: the layers of the file, and the output."""
+    return layer_count(weights) + 1
+
+
 def shares_of(plan: Plan, free_bytes: Sequence[int | None]) -> tuple[float, ...]:
     """The weight of each card in a split: as the plan says, else by what is free, else equal."""
     count = len(free_bytes)
@@ -109,9 +114,10 @@ def _edges(slots: int, plan: Plan, card_shares: Sequence[float]) -> list[int]:
         return [slots] * (len(card_shares) + 1)
     first = slots - count
     totals = list(accumulate(map(_single, card_shares), lambda total, share: _single(total + share)))
-    ends = [_single(total / totals[-1]) for total in totals]
+    ends = [_single(total / totals[-1]) for total in totals[:-1]]
     on_cards = range(count)
-    return [first, *(first + bisect_left(on_cards, end, key=lambda slot: _single(slot / count)) for end in ends)]
+    inner = (first + bisect_left(on_cards, end, key=lambda slot: _single(slot / count)) for end in ends)
+    return [first, *inner, slots]
 
 
 def _single(number: float) -> float:

@@ -1,33 +1,42 @@
-"""How much of a model stays in host memory so that the cards are relieved of what is too much for them: a first guess.
+"""What parts of a model take on cards by themselves: their weights, and what their layers keep.
 
-It counts what parts take by themselves. What is left out (the compute buffer of what remains, cards that share by whole
-layers) moves the answer by a layer or two, so whoever asks looks on from there by whole estimates.
+All else that lies there (the compute buffer, what an engine takes) is never less where there are more parts.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from collections.abc import Callable
 from itertools import accumulate
 
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.cache import layer_kv_bytes, layer_state_bytes
+from weighbridge.estimates.placement import slot_count
 from weighbridge.estimates.plan import Plan
 
-
-def experts_to_keep(blueprint: Blueprint, missing_bytes: float) -> int:
-    """Of how many first layers the experts stay in host memory."""
-    return min(bisect_left(blueprint.weights.expert_sums, missing_bytes), len(blueprint.weights.layers))
+Takes = Callable[[int], int]
+"""The bytes that so many parts take."""
 
 
-def layers_to_keep(blueprint: Blueprint, plan: Plan, missing_bytes: float) -> int:
-    """How many first layers stay there, of a plan that keeps the experts of `plan.cpu_experts` there anyway."""
-    weights, shape = blueprint.weights, blueprint.shape
+def experts_on_cards(blueprint: Blueprint) -> Takes:
+    """By the number of last layers whose experts lie on cards."""
+    sums, layers = blueprint.weights.expert_sums, len(blueprint.weights.layers)
+    return lambda count: sums[layers] - sums[layers - count]
+
+
+def layers_on_cards(blueprint: Blueprint, plan: Plan) -> Takes:
+    """By the number of last slots there, as `placement` counts them; without the experts of `plan.cpu_experts`."""
+    weights, shape, layers = blueprint.weights, blueprint.shape, len(blueprint.weights.layers)
+    slots = slot_count(weights)
+    output = weights.output_bytes + (weights.embedding_bytes if weights.tied else 0)
     kept = [layer_kv_bytes(kind, plan) + layer_state_bytes(kind, plan) for kind in shape.kinds]
-    kept_sums = list(accumulate(map(kept.__getitem__, shape.kind_of), initial=0))
+    kept_sums = list(accumulate(map(kept.__getitem__, shape.kind_of[:layers]), initial=0))
 
-    def relief(first: int) -> int:
-        experts = weights.expert_sums[first] - weights.expert_sums[min(first, plan.cpu_experts)]
-        return weights.dense_sums[first] + experts + kept_sums[min(first, len(kept_sums) - 1)]
+    def takes(count: int) -> int:
+        if not count:
+            return 0
+        first = min(slots - count, layers)
+        experts = weights.expert_sums[layers] - weights.expert_sums[max(first, min(plan.cpu_experts, layers))]
+        context = kept_sums[-1] - kept_sums[min(first, len(kept_sums) - 1)]
+        return output + weights.dense_sums[layers] - weights.dense_sums[first] + experts + context
 
-    layers = len(weights.layers)
-    return min(bisect_left(range(layers + 1), missing_bytes, key=relief), layers)
+    return takes
