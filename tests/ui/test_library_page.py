@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -12,10 +13,13 @@ from tests.ui.made_library import fill
 from weighbridge.base.errors import EngineFailed, Refused, Unreachable
 from weighbridge.choices.blueprints import Blueprints
 from weighbridge.choices.choice import Surroundings, weigh
+from weighbridge.formats.architectures import Kind
+from weighbridge.formats.model import ModelInfo
 from weighbridge.hardware.machine import Device, Memory, MemoryKind
+from weighbridge.library.model import Model
 from weighbridge.running.state import State
 from weighbridge.ui.models.library_model import Column, LibraryFilter, LibraryModel, LibraryRow
-from weighbridge.ui.pages.library import LibraryPage
+from weighbridge.ui.pages.library import LibraryPage, longest_stated
 from weighbridge.ui.weighing import Weighing, WhatIf
 from weighbridge_engines.api import Load
 
@@ -106,9 +110,26 @@ def test_the_slider_moves_the_context_in_whole_steps(page, full):
     assert page.controls.context.value() == 8192
 
 
-def test_the_slider_goes_to_the_longest_context_that_a_listed_model_was_trained_for(page, full):
+@pytest.mark.parametrize(("title", "longest"), [("Qwen3-8B-Q4_K_M", 40_960), ("Llama-3.2-3B-Q6_K", 131_072)])
+def test_the_slider_goes_to_the_longest_context_of_the_chosen_model(page, full, title, longest):
+    page.table.choose(title)
     page.controls.slider.setValue(page.controls.slider.maximum())
-    assert full.settings.value.context == 131_072
+    assert full.settings.value.context == longest
+
+
+def known(context, *heads):
+    info = ModelInfo("gguf", Kind.CHAT, context_length=context, heads=heads or None)
+    return Model("m", "M", Path("m.gguf"), (Path("m.gguf"),), "gguf", None, 1, info)
+
+
+def test_what_keeps_only_a_state_does_not_stretch_the_slider():
+    mamba, unknown, attending = known(1 << 20, 0, 0), known(1 << 20), known(32_768, 8, 8)
+    hybrid = known(65_536, 0, 0, 8)
+    assert longest_stated(None, [mamba, unknown, attending]) == 32_768
+    assert longest_stated(None, [mamba, attending, hybrid]) == 65_536
+    assert longest_stated(mamba, [mamba, attending]) == 1 << 20
+    assert longest_stated(known(None), [mamba, attending]) == 32_768
+    assert longest_stated(None, [mamba]) is None
 
 
 def test_reset_puts_back_all_controls_and_is_only_there_for_a_change(page, full):

@@ -30,6 +30,12 @@ def test_the_slider_stands_at_the_step_nearest_to_the_exact_number(bar):
     assert (bar.context.value(), bar.slider.value(), bar.slider.maximum()) == (9000, 2, 2)
 
 
+def test_where_nothing_is_stated_the_slider_goes_as_far_as_models_usually_do(bar):
+    bar.show_longest(None)
+    bar.slider.setValue(bar.slider.maximum())
+    assert bar.context.value() == 131_072
+
+
 def test_what_is_shown_is_told_to_nobody(bar):
     told = []
     bar.context_chosen.connect(told.append)

@@ -311,7 +311,6 @@ class LibraryPage(Page):
         rows = [self._row(model, running) for model in services.library.models]
         self._table.show_rows(rows, services.settings.value.context)
         self._controls.show_cards(services.weighing.has_cards)
-        self._controls.show_longest(_longest(services.library.models))
         self._weigh()
         self._show_body()
         self._show_chosen()
@@ -354,6 +353,7 @@ class LibraryPage(Page):
 
     def _show_chosen(self) -> None:
         chosen = self._table.chosen
+        self._controls.show_longest(longest_stated(chosen.model if chosen else None, self._services.library.models))
         self._detail.setVisible(chosen is not None)
         if chosen is not None:
             self._detail.show_row(chosen, self._services.weighing.closely(chosen.model))
@@ -381,9 +381,13 @@ class LibraryPage(Page):
         self._search.addAction(search, QLineEdit.ActionPosition.LeadingPosition).setObjectName("glyph")
 
 
-def _longest(models: Sequence[Model]) -> int | None:
-    """The longest context that any of `models` was trained for."""
-    return max((model.info.context_length or 0 for model in models if model.info), default=0) or None
+def longest_stated(chosen: Model | None, models: Sequence[Model]) -> int | None:
+    """The longest context, in tokens, that the chosen model was trained for; where that is not stated, the longest of
+    all that attend to each token. Those that keep only a state state what they like, for it costs them nothing.
+    """
+    own = chosen.info.context_length if chosen and chosen.info else None
+    attending = [model.info.context_length or 0 for model in models if model.info and any(model.info.heads or ())]
+    return own or max(attending, default=0) or None
 
 
 def _ignore(value: object) -> None:

@@ -14,6 +14,8 @@ from weighbridge.ui.weighing import WhatIf
 from weighbridge.ui.widgets.parts import button, label, row
 
 LEAST_CONTEXT, MOST_CONTEXT = 256, 1 << 20
+USUAL_CONTEXT = 1 << 17
+"""Where no model says how long a context it was trained for."""
 _STEP = 1024
 KV_TYPES = ("f16", "q8_0", "q5_1", "q4_0")
 _MOST_SLOTS, _MOST_LAYERS = 32, 512
@@ -28,7 +30,7 @@ class WhatIfBar(QWidget):
     def __init__(self, default_context: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._default_context = default_context
-        self._stops = stops_to(MOST_CONTEXT)
+        self._stops = stops_to(USUAL_CONTEXT)
         self._slider = self._make_slider()
         self._context = _spin(LEAST_CONTEXT, MOST_CONTEXT, text("Context length of loads, in tokens"))
         self._context.setSingleStep(_STEP)
@@ -90,8 +92,8 @@ class WhatIfBar(QWidget):
         self._show_reset()
 
     def show_longest(self, longest: int | None) -> None:
-        """Let the slider go up to `longest` tokens; None: as far as any model goes."""
-        stops = stops_to(longest or MOST_CONTEXT)
+        """Let the slider go up to `longest` tokens; None: as far as models usually go."""
+        stops = stops_to(longest or USUAL_CONTEXT)
         if stops == self._stops:
             return
         self._stops = stops
