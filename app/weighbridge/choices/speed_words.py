@@ -13,6 +13,7 @@ from weighbridge.estimates.speed.pace import Pace
 from weighbridge.estimates.speed.speed import Leg, Speed, SpeedBasis
 from weighbridge.estimates.speed.speeds import Speeds
 from weighbridge.estimates.speed.work import Work
+from weighbridge.hardware.described import GIVEN
 from weighbridge.hardware.machine import Machine
 from weighbridge_engines.api import Cause
 
@@ -89,20 +90,17 @@ def _digits(tps: float) -> int:
 
 
 def _bandwidth(pace: Pace, machine: Machine) -> str:
-    """Of a memory: how fast, who says so, and how much of it few threads take in."""
+    """Of a memory: how fast, and who says so."""
     known = bandwidth_of(machine, pace.place, pace.name)
     if known is None:
         return text("{device}: {speed} of bandwidth.", device=_name(pace), speed=bandwidth(pace.mid_gbs))
     shown = _gbs(known.low_gbs, known.high_gbs)
     if known.measured_on is not None:
-        said = text("{device}: {speed} of bandwidth, measured here on {day}.", device=_name(pace), speed=shown,
+        return text("{device}: {speed} of bandwidth, measured here on {day}.", device=_name(pace), speed=shown,
                     day=known.measured_on)  # fmt: skip
-    else:
-        said = text("{device}: {speed} of bandwidth, published ({by}).", device=_name(pace), speed=shown,
-                    by=known.source)  # fmt: skip
-    if pace.high_gbs >= known.high_gbs:
-        return said
-    return f"{said} " + text("Its threads take in {speed} of it.", speed=_gbs(pace.low_gbs, pace.high_gbs))
+    if known.source == GIVEN:
+        return text("{device}: {speed} of bandwidth, as described.", device=_name(pace), speed=shown)
+    return text("{device}: {speed} of bandwidth, published ({by}).", device=_name(pace), speed=shown, by=known.source)
 
 
 def _gbs(low: float, high: float) -> str:
@@ -121,7 +119,7 @@ def _reading(leg: Leg) -> str:
         cache = replace(nothing, cache_bytes=leg.work.cache_bytes)
         said += [
             text("Of the cache {amount} are read at {share} of it ({time}).", **_read(cache, leg.pace)),
-            *_computed(cache, replace(cache, attention=leg.work.attention), leg.pace),
+            *_computed(cache, replace(cache, scores=leg.work.scores), leg.pace),
         ]
     return " ".join(said)
 
