@@ -25,27 +25,30 @@ def test_equal_layers():
 
 def test_another_type():
     assert said(FULL, plan=replace(PLAN, key_type="q8_0", value_type="q8_0")) == (
-        "1 layers × (192 + 192) × 1.0625 bytes = 408 B a token."
+        "1 layer × (192 + 192) × 1.0625 bytes = 408 B a token."
     )
     assert said(FULL, plan=replace(PLAN, value_type="q8_0")) == (
-        "1 layers × (192 + 192), keys in f16, values in q8_0 = 588 B a token."
+        "1 layer × (192 + 192), keys in f16, values in q8_0 = 588 B a token."
     )
 
 
 def test_layers_that_differ_stand_apart():
     wide = replace(FULL, key_width=256)
-    assert said(FULL, wide, FULL).startswith("2 layers × (192 + 192) + 1 layers × (256 + 192) × 2 bytes")
+    assert said(FULL, wide, FULL).startswith("2 layers × (192 + 192) + 1 layer × (256 + 192) × 2 bytes")
 
 
 def test_windows():
     assert said(FULL, WINDOWED, WINDOWED).endswith("768 B a token. 2 layers keep only the last 1,024 tokens.")
+    assert said(WINDOWED).endswith("1 layer keeps only the last 1,024 tokens.")
     assert said(WINDOWED).startswith("Every layer keeps only a window, so a longer context costs nothing more.")
 
 
 def test_states_and_borrowed_caches():
     assert said(FULL, Layer(conv=8, state=64), Layer()).endswith(
-        "a token. 1 layers keep a state that does not grow. 1 layers have no cache of their own."
+        "a token. 1 layer keeps a state that does not grow. 1 layer has no cache of its own."
     )
+    many = said(FULL, *(Layer(conv=8, state=64),) * 3, Layer(), Layer())
+    assert many.endswith("a token. 3 layers keep a state that does not grow. 2 layers have no cache of their own.")
     assert said(Layer(state=64)) == "Its layers keep a state that does not grow: a longer context costs nothing more."
     assert said(Layer(heads=4)) == "It reads a text at once and keeps no cache."
 

@@ -51,6 +51,8 @@ def test_the_badge_of_a_mixture_in_parts():
     mixture = made(layer_bytes=100 * MIB, expert_bytes=GIB)
     part = fit(mixture, PLAN, [ram(30), card(8)])
     assert words.verdict_in_words(part) == "Partial · experts of 5 layers in RAM"
+    nearly = replace(part, estimate=replace(part.estimate, plan=replace(part.plan, cpu_experts=1)))
+    assert words.verdict_in_words(nearly) == "Partial · experts of 1 layer in RAM"
     less = fit(made(layer_bytes=GIB, expert_bytes=GIB), PLAN, [ram(40), card(6)])
     assert words.verdict_in_words(less) == "Partial · 5 of 11 layers"
 
@@ -94,7 +96,7 @@ def test_who_runs_it():
     assert words.runner_in_words(runner_for("gguf", [engine()])) == "Llama"
     assert words.runner_in_words(runner_for("gguf", [engine(missing=NOT_HERE)])) == "Llama (install)"
     assert words.runner_in_words(runner_for("awq", [engine()])) == "vLLM (not part of this program)"
-    assert words.runner_in_words(runner_for("pickle", [engine()])) == "nobody"
+    assert words.runner_in_words(runner_for("pickle", [engine()])) == "no known engine"
 
 
 def test_the_whole_need():

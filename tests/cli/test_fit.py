@@ -271,7 +271,7 @@ def test_what_is_not_for_chat_is_said_before_it_is_loaded(here, tmp_path, capsys
     path.write_bytes(gguf({**keys, "general.architecture": architecture}))
     out = said(capsys, str(path))
     assert "Not a model for chat" in out
-    assert out.endswith("Run by: nobody\n")
+    assert out.endswith("Run by: no known engine\n")
     assert told(capsys, str(path))["verdict"] == "unknown"
 
 

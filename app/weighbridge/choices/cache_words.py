@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 from weighbridge.base.units import number, size
-from weighbridge.base.words import text
+from weighbridge.base.words import plural, text
 from weighbridge.estimates.cache import kv_bytes, token_bytes
 from weighbridge.estimates.plan import ALIGNED_TO, ELEMENT_BYTES, Plan
 from weighbridge.estimates.shape import Certainty, Layer, Shape
@@ -29,7 +29,14 @@ def _growing(shape: Shape, plan: Plan) -> str:
     if not full:
         return text("Every layer keeps only a window, so a longer context costs nothing more.")
     parts = " + ".join(
-        text("{layers} layers × ({keys} + {values})", layers=number(count), keys=number(keys), values=number(values))
+        plural(
+            "{count} layer × ({keys} + {values})",
+            "{count} layers × ({keys} + {values})",
+            count,
+            count=number(count),
+            keys=number(keys),
+            values=number(values),
+        )
         for (keys, values), count in full.items()
     )
     each = size(token_bytes(shape, plan))
@@ -43,7 +50,13 @@ def _growing(shape: Shape, plan: Plan) -> str:
 def _windows(shape: Shape) -> list[str]:
     windows = Counter(layer.window for layer in shape.layers if layer.cached and layer.window is not None)
     return [
-        text("{layers} layers keep only the last {tokens} tokens.", layers=number(count), tokens=number(window))
+        plural(
+            "{count} layer keeps only the last {tokens} tokens.",
+            "{count} layers keep only the last {tokens} tokens.",
+            count,
+            count=number(count),
+            tokens=number(window),
+        )
         for window, count in windows.items()
     ]
 
@@ -53,13 +66,31 @@ def _others(shape: Shape) -> list[str]:
     said: list[str] = []
     states = sum(1 for layer in shape.layers if _has_state(layer))
     if states:
-        said.append(text("{layers} layers keep a state that does not grow.", layers=number(states)))
+        said.append(_states(states))
     borrowing = sum(1 for layer in shape.layers if not layer.cached and not _has_state(layer))
     if borrowing:
-        said.append(text("{layers} layers have no cache of their own.", layers=number(borrowing)))
+        said.append(_borrowing(borrowing))
     if shape.latent:
         said.append(text("Attention is kept compressed, keys and values as one."))
     return said
+
+
+def _states(layers: int) -> str:
+    return plural(
+        "{count} layer keeps a state that does not grow.",
+        "{count} layers keep a state that does not grow.",
+        layers,
+        count=number(layers),
+    )
+
+
+def _borrowing(layers: int) -> str:
+    return plural(
+        "{count} layer has no cache of its own.",
+        "{count} layers have no cache of their own.",
+        layers,
+        count=number(layers),
+    )
 
 
 def _without_cache(shape: Shape) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from weighbridge.base.units import GIB, number, size
 from weighbridge.base.words import text
 from weighbridge.choices.choice import ONLY_ON, Surroundings
-from weighbridge.choices.runner import ENGINE_IDS
+from weighbridge.choices.runner import CALCULATED
 from weighbridge.hardware.bandwidth import Table
 from weighbridge.hardware.cards import Card
 from weighbridge.hardware.described import SYSTEM_BYTES, described
@@ -50,7 +50,7 @@ class OtherMachine:
 
 def engines_there(here: Surroundings) -> tuple[str, ...]:
     """The ids of all engines of which a build could use the cards of another machine."""
-    return tuple(dict.fromkeys((*here.engines, *ENGINE_IDS.values())))
+    return tuple(dict.fromkeys((*here.engines, *CALCULATED)))
 
 
 def in_place_of(here: Surroundings, machine: Machine) -> Surroundings:

@@ -9,50 +9,46 @@ from weighbridge.base.errors import Refused
 from weighbridge.running.choose import engines_for
 from weighbridge_engines.api import Cause, Engine
 
-KNOWN_RUNNERS: Mapping[str, str] = {
-    "gguf": "llama.cpp",
+TITLES: Mapping[str, str] = {
+    "llama_server": "llama.cpp",
+    "llama_cpp": "llama-cpp-python",
     "mlx": "MLX",
-    "exl2": "ExLlamaV2",
-    "exl3": "ExLlamaV3",
-    "onnx": "ONNX Runtime GenAI",
+    "exllamav2": "ExLlamaV2",
+    "exllamav3": "ExLlamaV3",
+    "onnx_genai": "ONNX Runtime GenAI",
     "openvino": "OpenVINO GenAI",
-    "awq": "vLLM",
-    "gptq": "vLLM",
-    "fp8": "vLLM",
-    "nvfp4": "vLLM",
-    "mxfp4": "vLLM",
-    "compressed-tensors": "vLLM",
-    "bitsandbytes": "transformers",
-    "safetensors": "transformers",
+    "vllm": "vLLM",
+    "transformers": "transformers",
 }
-"""Who runs a format at all, for those that no engine of ours runs."""
+"""Engines that run some format, whether or not they are part of this program yet."""
 
-OTHERS: Mapping[tuple[str, str], str] = {
-    ("gguf", "llama_cpp"): "llama-cpp-python",
-    ("mlx", "mlx"): "MLX",
-    ("exl2", "exllamav2"): "ExLlamaV2",
-    ("exl3", "exllamav3"): "ExLlamaV3",
-    ("onnx", "onnx_genai"): "ONNX Runtime GenAI",
-    ("openvino", "openvino"): "OpenVINO GenAI",
+RUN_BY: Mapping[str, tuple[str, ...]] = {
+    "gguf": ("llama_server", "llama_cpp"),
+    "mlx": ("mlx",),
+    "exl2": ("exllamav2",),
+    "exl3": ("exllamav3",),
+    "onnx": ("onnx_genai",),
+    "openvino": ("openvino",),
+    "awq": ("vllm",),
+    "gptq": ("vllm",),
+    "fp8": ("vllm",),
+    "nvfp4": ("vllm",),
+    "mxfp4": ("vllm",),
+    "compressed-tensors": ("vllm",),
+    "bitsandbytes": ("transformers",),
+    "safetensors": ("transformers",),
 }
-"""Engines whose memory can be calculated, by format and id, though none of them is part of this program yet."""
+"""Who runs a format at all, the first by default."""
 
-ENGINE_IDS: Mapping[str, str] = {
-    "gguf": "llama_server",
-    "mlx": "mlx",
-    "exl2": "exllamav2",
-    "exl3": "exllamav3",
-    "onnx": "onnx_genai",
-    "openvino": "openvino",
-}
-"""Whose memory is calculated for a format while no engine of ours runs it."""
+CALCULATED = ("llama_server", "llama_cpp", "mlx", "exllamav2", "exllamav3", "onnx_genai", "openvino")
+"""Engines whose way with memory is known."""
 
 
 @dataclass(frozen=True)
 class Runner:
     """Who runs a file. `missing` says why not now: None where an installed engine does.
 
-    `engine_id` is the engine whose memory was calculated.
+    `engine_id` is that of an engine: of ours, or of TITLES.
     """
 
     engine_id: str
@@ -79,19 +75,19 @@ def runner_for(format_id: str, engines: Iterable[Engine], engine_id: str | None 
     if able:
         missing = able[0].missing()
         return Runner(able[0].id, able[0].title, missing)
-    title = KNOWN_RUNNERS.get(format_id)
-    if title is None:
-        return None
-    return Runner(
-        ENGINE_IDS.get(format_id, ""), title, Cause("engine.not_ours", {"engine": title, "format": format_id})
-    )
+    known = RUN_BY.get(format_id)
+    return _not_ours(format_id, known[0]) if known else None
 
 
 def _chosen(format_id: str, engines: Iterable[Engine], engine_id: str) -> Runner:
     for engine in engines_for(format_id, engines):
         if engine.id == engine_id:
             return Runner(engine.id, engine.title, engine.missing())
-    title = OTHERS.get((format_id, engine_id))
-    if title is None:
+    if engine_id not in RUN_BY.get(format_id, ()) or engine_id not in CALCULATED:
         raise Refused("engine.not_for_format", engine=engine_id, format=format_id)
+    return _not_ours(format_id, engine_id)
+
+
+def _not_ours(format_id: str, engine_id: str) -> Runner:
+    title = TITLES[engine_id]
     return Runner(engine_id, title, Cause("engine.not_ours", {"engine": title, "format": format_id}))

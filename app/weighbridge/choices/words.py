@@ -72,14 +72,19 @@ def verdict_in_words(fit: Fit | None) -> str:
 
 def _partial(fit: Fit) -> str:
     if fit.plan.cpu_experts and fit.gpu_layers == fit.all_layers:
-        return text("Partial · experts of {count} layers in RAM", count=number(fit.plan.cpu_experts))
+        return plural(
+            "Partial · experts of {count} layer in RAM",
+            "Partial · experts of {count} layers in RAM",
+            fit.plan.cpu_experts,
+            count=number(fit.plan.cpu_experts),
+        )
     return text("Partial · {count} of {all} layers", count=number(fit.gpu_layers or 0), all=number(fit.all_layers or 0))
 
 
 def runner_in_words(runner: Runner | None) -> str:
-    """ "llama.cpp", "ExLlamaV3 (not here)", or that nobody is known to run it."""
+    """ "llama.cpp", "llama.cpp (install)", "vLLM (not part of this program)", or that no engine is known to run it."""
     if runner is None:
-        return text("nobody")
+        return text("no known engine")
     if runner.installed:
         return runner.title
     if runner.missing is not None and runner.missing.code == "engine.not_ours":
@@ -88,7 +93,7 @@ def runner_in_words(runner: Runner | None) -> str:
 
 
 def elsewhere_in_words(elsewhere: Elsewhere) -> str:
-    """ "Fits on RTX 3090 with the CUDA build (install)"."""
+    """ "Fits · 10.2 GiB left on RTX 3090 with the CUDA build of llama.cpp (install)"."""
     values = elsewhere.missing.values
     return text(
         "{verdict} on {device} with the {build} build of {engine} (install)",
@@ -100,7 +105,7 @@ def elsewhere_in_words(elsewhere: Elsewhere) -> str:
 
 
 def remedy_in_words(remedy: Remedy, plan: Plan) -> str:
-    """What to change: "It fits with a KV cache in q8_0 and 8,192 tokens of context"."""
+    """What to change: "It fits with a KV cache in q8_0 and a context of 8,192 tokens."."""
     changed: list[str] = []
     if remedy.plan.slots != plan.slots:
         changed.append(plural("{count} slot", "{count} slots", remedy.plan.slots, count=number(remedy.plan.slots)))
@@ -115,7 +120,7 @@ def remedy_in_words(remedy: Remedy, plan: Plan) -> str:
 
 
 def total_in_words(estimate: Estimate) -> str:
-    """The whole need: "4.6 GiB", "3.1 to 8.0 GiB" for a range, "4.6 GiB + unknown" where a term is unknown."""
+    """The whole need: "4.6 GiB", "3.1 GiB to 8.0 GiB" for a range, "4.6 GiB + unknown" where a term is unknown."""
     if estimate.total_bytes is None:
         return text("{known} + unknown", known=size(estimate.known_bytes))
     least = estimate.least_bytes
@@ -154,7 +159,7 @@ def note_in_words(code: str) -> str:
 
 
 def last_off_in_words(off: float) -> str:
-    """ "Last time it took 4 % more than was estimated"."""
+    """ "Last time it took 4.0 % more than was estimated."."""
     share = number(abs(off) * 100, 1)
     if off >= 0:
         return text("Last time it took {share} % more than was estimated.", share=share)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from weighbridge.base.explain import explain_code
 from weighbridge.base.units import number, size, tokens
-from weighbridge.base.words import text
+from weighbridge.base.words import plural, text
 from weighbridge.choices.cache_words import token_in_words
 from weighbridge.choices.choice import NOT_RUN, Choice
 from weighbridge.choices.words import (
@@ -61,7 +61,7 @@ def facts_in_words(model: Model) -> str:
             info.architecture,
             _parameters(info),
             text("{bits} bits per weight", bits=number(info.bits_per_weight, 2)) if info.bits_per_weight else None,
-            text("{count} layers", count=number(info.layers)) if info.layers else None,
+            plural("{count} layer", "{count} layers", info.layers, count=number(info.layers)) if info.layers else None,
             text("trained for {tokens}", tokens=tokens(info.context_length)) if info.context_length else None,
             text("licence {name}", name=info.license) if info.license else None,
         ]

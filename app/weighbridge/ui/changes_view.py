@@ -48,5 +48,5 @@ def _is_told(choice: Choice, wanted_tps: float | None) -> bool:
 
 def _action(change: Change) -> str:
     if change.kind is ChangeKind.SETTINGS:
-        return text("Use that")
+        return text("Apply")
     return text("Show it") if change.kind is ChangeKind.QUANT else ""

@@ -72,7 +72,7 @@ class LibraryDetail(QFrame):
         self._figures = tuple(Figure(name) for name in (text("Memory"), text("Parameters"), text("Bits per weight")))
         self._advice = ElidedLabel(at_left=True)
         self._runner = selectable(label("", wrap=True))
-        self._remedy = button(text("Use that"), self._use_remedy)
+        self._remedy = button(text("Apply"), self._use_remedy)
         self._elsewhere = selectable(label("", wrap=True))
         self._cache = selectable(label("", "dim", wrap=True))
         self._curve = ContextCurve(theme)
