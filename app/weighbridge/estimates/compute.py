@@ -37,14 +37,16 @@ def compute_bytes(
     `copies`: of what comes from elsewhere, where several batches are under way.
     """
     held = range(len(shape.layers)) if layers is None else layers
+    logits = _logits(activations, plan) if has_output else 0
+    if not held:
+        return max(_INPUT_TEXTS * activations.embedding * plan.batch_tokens * has_input, logits) * FLOAT_BYTES
     place = _Place(activations, shape, plan, held)
     masks = copies * place.mask_bytes
-    logits = _logits(activations, plan) if has_output else 0
-    if activations.graph and held:
+    if activations.graph:
         graph = recurrent_bytes(activations.graph, plan, masks, held, has_input=has_input)
         return max(graph, masks + logits * FLOAT_BYTES)
-    floats = place.widest + place.chosen if held else _INPUT_TEXTS * activations.embedding * has_input
-    if held and not has_input:
+    floats = place.widest + place.chosen
+    if not has_input:
         floats += (copies - 1 - _GIVEN_TEXTS) * activations.embedding
     return masks + max(round(floats * plan.batch_tokens), logits) * FLOAT_BYTES
 

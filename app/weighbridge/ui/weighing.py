@@ -186,19 +186,24 @@ class Weighing(QObject):
             self._task.cancel()
 
     def _slice(self) -> None:
-        """Some more models; what was done is told in larger pieces, for each makes the table paint."""
-        around, until_s = self._around(), time.monotonic() + SLICE_S
-        while around is not None and self._waiting and time.monotonic() < until_s:
+        """Some more models, or what was done: that is told in larger pieces, for each makes the table paint."""
+        around, now_s = self._around(), time.monotonic()
+        if around is None:
+            self._waiting = []
+        if self._untold and (not self._waiting or now_s >= self._tell_at_s):
+            done, self._untold = tuple(self._untold), []
+            self._tell_at_s = now_s + TELL_S
+            self.weighed.emit(done)
+        elif around is not None:
+            self._weigh_some(around, now_s + SLICE_S)
+        if not self._waiting and not self._untold:
+            self._timer.stop()
+
+    def _weigh_some(self, around: Surroundings, until_s: float) -> None:
+        while self._waiting and time.monotonic() < until_s:
             model = self._waiting.pop()
             if self._weigh_anew(model, around):
                 self._untold.append(model.id)
-        over = around is None or not self._waiting
-        if over:
-            self._timer.stop()
-        if self._untold and (over or time.monotonic() >= self._tell_at_s):
-            done, self._untold = tuple(self._untold), []
-            self._tell_at_s = time.monotonic() + TELL_S
-            self.weighed.emit(done)
 
     def _weigh_anew(self, model: Model, around: Surroundings) -> bool:
         """Weigh `model`, unless its figures are those of now. Whether it was."""
