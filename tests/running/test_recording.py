@@ -10,6 +10,7 @@ from tests.estimates.made_blueprints import GIB, made
 from weighbridge.base.database import Database
 from weighbridge.estimates.estimate import HOST, Term
 from weighbridge.estimates.speed.speeds import speeds
+from weighbridge.formats.gguf_tensors import Tensor
 from weighbridge.hardware.measured import Measurements
 from weighbridge.running import recording
 from weighbridge.running.answered import Answered
@@ -21,6 +22,7 @@ from weighbridge.running.recording import machine_recorders
 from weighbridge.running.speed_observations import SpeedObservations
 from weighbridge_engines import api
 
+TENSORS = (Tensor("output.weight", 2, (32, 32), 0, 576),)
 TABLE = {"Host": {"weights_bytes": 3 * GIB, "kv_bytes": GIB}}
 
 
@@ -40,6 +42,7 @@ class Devices:
 @pytest.fixture
 def database(tmp_path, monkeypatch):
     monkeypatch.setattr(recording, "detect", machine)
+    monkeypatch.setattr(recording, "read_in_full", lambda model: replace(model.info, tensors=TENSORS))
     one = Database(tmp_path / "w.sqlite3")
     yield one
     one.close()
@@ -126,6 +129,12 @@ def test_an_answer_is_kept_with_what_was_calculated_from_the_bandwidth_measured_
     assert 1.0 < one.calculated_decode_tps < 20e9 / (11 * GIB)
     assert (one.bandwidths, one.depth, one.mixed) == ({HOST: 20.0}, 1200, False)
     assert (one.situation.version, one.situation.devices) == ("1", ("A Processor",))
+
+
+def test_a_speed_is_calculated_by_the_full_header(database):
+    asked = []
+    answered(database, asked.append, loaded(5, load=LOAD))
+    assert [one.info.tensors for one in asked] == [TENSORS]
 
 
 def test_without_a_bandwidth_nothing_is_calculated(database):

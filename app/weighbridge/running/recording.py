@@ -13,7 +13,9 @@ from weighbridge.estimates.speed.speeds import speeds
 from weighbridge.hardware.detect import detect
 from weighbridge.hardware.machine import Machine
 from weighbridge.hardware.measured import Measurements
+from weighbridge.library.full_headers import has_table, read_in_full
 from weighbridge.library.model import Model
+from weighbridge.library.rows import in_full
 from weighbridge.running.devices import EngineDevices, Told, with_engines_here
 from weighbridge.running.observations import Observations, Recorder, build_of
 from weighbridge.running.paces import SpeedTables, paces_for, speed_tables
@@ -84,7 +86,7 @@ class _Here:
     def calculate(self, model: Model, running: Running, depth: int, prompt: int) -> Calculated:
         """How fast the answer should have been, with what is measured of the machine by now."""
         machine, load, engine_id = self._measurements.apply(self._seen[0]), running.load, running.engine_id
-        bandwidths, blueprint = bandwidths_of(machine, engine_id), self._blueprint_of(model)
+        bandwidths, blueprint = bandwidths_of(machine, engine_id), self._blueprint_of(_in_full(model))
         if blueprint is None:
             return Calculated(bandwidths)
         places = places_for(machine, engine_id)
@@ -92,3 +94,12 @@ class _Here:
         mixed = any(layer.expert_bytes for layer in blueprint.weights.layers)
         known = speeds(blueprint, plan_of(load, engine_id), places, paces, depth=depth, prompt=prompt)
         return Calculated(bandwidths, mixed, known)
+
+
+def _in_full(model: Model) -> Model:
+    """The model with its full header, by which speeds are shown: a brief one does not tell how large its matrices are.
+
+    Raises BadFile.
+    """
+    known = model.info is None or model.info.full or not has_table(model)
+    return model if known else in_full(model, read_in_full(model))
