@@ -221,8 +221,7 @@ def _percent(share: float) -> str:
 
 
 def _ms(value_s: float) -> str:
-    return f"{number(value_s * 1e3, 1)}{THIN}ms" if value_s >= 1e-3 else _us(value_s)
-
-
-def _us(value_s: float) -> str:
-    return f"{number(value_s * 1e6)}{THIN}µs"
+    """ "5.4 ms", "323 µs", "2.00 s"."""
+    if value_s >= 1:
+        return seconds(value_s * 1e3)
+    return f"{number(value_s * 1e3, 1)}{THIN}ms" if value_s >= 1e-3 else f"{number(value_s * 1e6)}{THIN}µs"

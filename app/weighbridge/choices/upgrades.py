@@ -69,8 +69,7 @@ def cards_to_add(table: Table) -> list[Card]:
     """Cards for desktops of which all is known that counts: the least memory first, then those for people before
     those for workstations, then the slowest.
     """
-    named = [name for name in table.card_names() if _is_for_desktops(name)]
-    cards = [each for name in named if (card := table.card(name)) is not None for each in _sizes(card)]
+    cards = [each for name in table.card_names() if _is_for_desktops(name) for each in _sizes(table, name)]
     return sorted(cards, key=_order)
 
 
@@ -78,11 +77,14 @@ def _is_for_desktops(name: str) -> bool:
     return not _FOR_LAPTOPS.search(name) and bool(_FOR_PEOPLE.match(name) or _FOR_WORK.match(name))
 
 
-def _sizes(card: Card) -> Iterator[Card]:
+def _sizes(table: Table, name: str) -> Iterator[Card]:
     """One for each size of memory that it is sold with."""
-    if card.kind is MemoryKind.DEDICATED and card.bandwidth is not None:
-        for size in card.memories_bytes:
-            yield replace(card, memory_bytes=size)
+    card = table.card(name)
+    if card is None or card.kind is not MemoryKind.DEDICATED or card.bandwidth is None:
+        return
+    for memory_bytes in card.memories_bytes:
+        exact = table.card(f"{name} {memory_bytes / GIB:g}GB") if len(card.memories_bytes) > 1 else None
+        yield exact or replace(card, memory_bytes=memory_bytes)
 
 
 def _order(card: Card) -> tuple[int, bool, float]:
