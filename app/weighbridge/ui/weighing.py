@@ -29,7 +29,7 @@ from weighbridge.running.state import Running
 from weighbridge.ui.background import Background
 from weighbridge_engines.api import Engine, Load
 
-SLICE_S, TELL_S = 0.01, 0.5
+SLICE_S, TELL_S = 0.006, 0.5
 """How long models are weighed between two events, and how long what was done waits until it is shown."""
 _PATIENCE_MS = 300
 """A close look waits so long for the controls to come to rest."""
