@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
 
 from weighbridge.chat.meter import Reading
 from weighbridge.library.model import Model
 from weighbridge.running.answered import Answered
 from weighbridge.running.company import Company, Watch
-from weighbridge.running.speed_recording import SpeedRecorder
-from weighbridge.running.supervisor import Supervisor
+
+if TYPE_CHECKING:  # built by others, who import them when they do
+    from weighbridge.running.speed_recording import SpeedRecorder
+    from weighbridge.running.supervisor import Supervisor
 
 Attend = Callable[[Callable[[], Reading | None]], AbstractContextManager[None]]
 """What is entered as a question is sent and left as its answer ends; asked for the figures then."""
