@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.model_zoo import latent, recurrent, windowed
-from tests.model_zoo.settings import setting
+from tests.model_zoo.__main__ import settings_for
+from tests.model_zoo.settings import WHOLE_WINDOW, setting
 
 from weighbridge.estimates.cache import kv_bytes, state_bytes, token_bytes
 from weighbridge.estimates.shape import Certainty
@@ -42,6 +43,12 @@ def misses(shape, name):
 def test_every_model_was_asked_for():
     assert set(ANSWERS) == set(MODELS)
     assert min(map(len, ANSWERS.values())) >= 7
+
+
+def test_asking_again_asks_for_all_that_is_kept():
+    for name, told in ANSWERS.items():
+        assert set(told) <= {one.name for one in settings_for(MODELS[name])}
+    assert sum(WHOLE_WINDOW.name in told for told in ANSWERS.values()) == 24
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -66,6 +66,9 @@ def test_a_split_is_counted_from_one():
     [
         ({"general.architecture": "llama"}, Kind.CHAT),
         ({"general.architecture": "bert"}, Kind.EMBEDDING),
+        ({"general.architecture": "clef"}, Kind.RERANK),
+        ({"general.architecture": "muse-glimmer"}, Kind.CHAT),
+        ({"general.architecture": "paddleocr"}, Kind.CHAT),
         ({"general.architecture": "qwen3", "qwen3.pooling_type": 3}, Kind.EMBEDDING),
         ({"general.architecture": "qwen3", "qwen3.pooling_type": 4}, Kind.RERANK),
         ({"general.architecture": "qwen3", "qwen3.pooling_type": 0}, Kind.CHAT),

@@ -15,7 +15,9 @@ from pathlib import Path
 from tests.model_zoo import further, latent, mixtures, odd, plain, recurrent, windowed
 from tests.model_zoo.engine import Answer, ask, sparse_file
 from tests.model_zoo.made_model import Made
-from tests.model_zoo.settings import SETTINGS
+from tests.model_zoo.settings import SETTINGS, WHOLE_WINDOW, Setting
+
+from weighbridge.estimates.shape_gguf import shape_of_gguf
 
 FILES = {"zoo.json": (plain, mixtures, odd, further), "zoo_recurrent.json": (windowed, latent, recurrent)}
 """Which models' answers stand in which file."""
@@ -26,11 +28,17 @@ def everything() -> list[Made]:
     return [model for kinds in FILES.values() for kind in kinds for model in kind.models()]
 
 
+def settings_for(model: Made) -> tuple[Setting, ...]:
+    """The settings under which the engine is asked: also with whole windows where the model has, or names, any."""
+    named = "attention.sliding_window" in model.keys
+    return (*SETTINGS, WHOLE_WINDOW) if named or shape_of_gguf(model.info()).windowed else SETTINGS
+
+
 def answers(model: Made) -> dict[str, list[float]]:
     """The engine's sums by setting, as [compute, output, cache, state] in MiB; none where it refuses the model."""
     found: dict[str, list[float]] = {}
     with sparse_file(model.header(), model.file_bytes()) as path:
-        for setting in SETTINGS:
+        for setting in settings_for(model):
             answer = ask(path, setting)
             if isinstance(answer, Answer):
                 found[setting.name] = [answer.compute_mib, answer.output_mib, answer.cache_mib, answer.state_mib]

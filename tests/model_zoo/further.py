@@ -16,6 +16,7 @@ _FURTHER = (
     Plain("pangu-embedded-7b", "pangu-embedded", 34, 4096, 12800, 32, 8, 153376, biased="attn"),
     Plain("maincoder-1b", "maincoder", 32, 1536, 4096, 16, 4, 151936, length=96, normed_heads=True),
     Plain("hunyuan-vl-1b", "hunyuan_vl", 24, 1024, 3584, 16, 8, 120818, length=128, normed_heads=True, keys=_SECTIONS),
+    Plain("paddleocr-vl-0.9b", "paddleocr", 18, 1024, 3072, 16, 2, 103424, length=128, keys=_SECTIONS),
     Plain("eurobert-210m", "eurobert", 12, 768, 3072, 12, 12, 128256, tied=True, keys=_READS_WHOLE),
     Plain(
         "neo-bert", "neo-bert", 28, 768, 2048, 12, 12, 30522, tied=True, gate="joined", fused=True, keys=_READS_WHOLE,

@@ -237,6 +237,7 @@ def models() -> list[Made]:
             before=("attn_norm",),
             logit_scale=0.25,
         ),
+        _muse_glimmer("muse-glimmer-30b"),
         _llama4("llama-4-scout", 48, 16, 1),
         _llama4("llama-4-maverick", 48, 128, 2),
         _dense("exaone-4-32b", "exaone4", 102400, 64, 5120, 27392, (40, 8, 128), 4096, **exaone),
@@ -268,4 +269,13 @@ def _olmo(name, layers, width, inner, heads, kv, window) -> Made:
     model = _dense(name, "olmo2", 100352, layers, width, inner, attn, window, normed=False, before=(), after=after)
     for number in range(layers):
         model.block(number, weights(attn_k_norm=(kv * length,)))
+    return model
+
+
+def _muse_glimmer(name) -> Made:
+    after = ("post_attention_norm", "post_ffw_norm")
+    scaled = {"logit_scale": 0.196, "final_logit_softcapping": 20.0}
+    model = _dense(name, "muse-glimmer", 202048, 52, 6656, 19968, (32, 2, 128), 2048, after=after, **scaled)
+    for number in range(52):
+        model.block(number, weights(attn_gate=(6656, 4096)))
     return model

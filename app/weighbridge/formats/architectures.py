@@ -34,16 +34,16 @@ def _names(text: str) -> frozenset[str]:
 
 TEXT = _names("""
     afmoe apertus arcee arctic arwkv7 baichuan bailingmoe bailingmoe2 bailingmoe3 bitnet bloom chameleon chatglm
-    codeshell cogvlm cohere2 cohere2moe command-r dbrx deci deepseek deepseek2 deepseek2-ocr deepseek32
-    deepseek4 dots1 dots3note dream ernie4_5 ernie4_5-moe exaone exaone-moe exaone4 falcon falcon-h1 gemma
-    gemma2 gemma3 gemma3n gemma4 glm-dsa glm4 glm4moe glm5-next gpt-oss gpt2 gptj gptneox granite granite_swa
-    granitehybrid granitemoe graniteswitch grok grovemoe hrm_text hunyuan-dense hunyuan-moe hunyuan_vl hy_v3
-    hy_v4 internlm2 jais jais2 jamba k2-horizon kimi-k3 kimi-linear laguna lfm2 lfm2moe llada llada-moe llama
-    llama4 maincoder mamba mamba2 maple mellum mimo2 minicpm minicpm3 minimax-01 minimax-m2 minimax-m3 mistral3
-    mistral4 mpt nanbeige nemotron nemotron_h nemotron_h_moe olmo olmo2 olmoe openelm orion pangu-embedded phi2
-    phi3 phimoe plamo plamo2 plamo3 plm qwen qwen2 qwen2moe qwen2vl qwen3 qwen35 qwen35moe qwen3moe qwen3next
-    qwen3vl qwen3vlmoe qwen4exp refact rnd1 rwkv6 rwkv6qwen2 rwkv7 seed_oss smallthinker smollm3 spark2_5
-    stablelm starcoder starcoder2 step35 t5 talkie xverse
+    codeshell cogvlm cohere2 cohere2moe command-r dbrx deci deepseek deepseek2 deepseek2-ocr deepseek32 deepseek4
+    dots1 dots3note dream ernie4_5 ernie4_5-moe exaone exaone-moe exaone4 falcon falcon-h1 gemma gemma2 gemma3 gemma3n
+    gemma4 glm-dsa glm4 glm4moe glm5-next gpt-oss gpt2 gptj gptneox granite granite_swa granitehybrid granitemoe
+    graniteswitch grok grovemoe hrm_text hunyuan-dense hunyuan-moe hunyuan_vl hy_v3 hy_v4 internlm2 jais jais2 jamba
+    k2-horizon kimi-k3 kimi-linear laguna lfm2 lfm2moe llada llada-moe llama llama4 maincoder mamba mamba2 maple
+    mellum mimo2 minicpm minicpm3 minimax-01 minimax-m2 minimax-m3 mistral3 mistral4 mpt muse-glimmer nanbeige
+    nemotron nemotron_h nemotron_h_moe olmo olmo2 olmoe openelm orion paddleocr pangu-embedded phi2 phi3 phimoe plamo
+    plamo2 plamo3 plm qwen qwen2 qwen2moe qwen2vl qwen3 qwen35 qwen35moe qwen3moe qwen3next qwen3vl qwen3vlmoe
+    qwen4exp refact rnd1 rwkv6 rwkv6qwen2 rwkv7 seed_oss smallthinker smollm3 spark2_5 stablelm starcoder starcoder2
+    step35 t5 talkie xverse
 """)
 
 ENCODERS = _names("""
@@ -57,6 +57,8 @@ _IMAGE = _names("""
 """)
 _AUDIO = {"pockettts", "qwen3tts", "wav2vec", "wavtokenizer-dec", "whisper"}
 _DRAFTS = {"dflash", "eagle3", "gemma4-assistant"}
+_SCORERS = {"clef"}
+"""Models that give a score to each of some options."""
 _BY_TYPE = {
     "adapter": Kind.ADAPTER,
     "imatrix": Kind.IMATRIX,
@@ -73,7 +75,7 @@ def kind_of(metadata: Mapping[str, Value]) -> Kind:
         return by_type
     architecture = metadata.get("general.architecture")
     pooling = metadata.get(f"{architecture}.pooling_type")
-    if pooling == _RANK_POOLING:
+    if pooling == _RANK_POOLING or architecture in _SCORERS:
         return Kind.RERANK
     if architecture in _EMBEDDING or (isinstance(pooling, int) and pooling > 0):
         return Kind.EMBEDDING
