@@ -1,81 +1,25 @@
 """`weighbridge fit`: a model weighed, in words and as JSON."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.choices.made_surroundings import RTX, machine, unseen
+from tests.choices.made_surroundings import unseen
+from tests.cli.fitting import CARD, ENGINE, fit, said, told
 from tests.estimates.made_blueprints import GIB
 from tests.formats.made_gguf import LLAMA, gguf
 
 from weighbridge.base.database import Database
 from weighbridge.base.paths import default_paths
-from weighbridge.base.units import THIN
-from weighbridge.choices.choice import Surroundings
-from weighbridge.cli import surroundings as looked_at
-from weighbridge.cli.main import run
 from weighbridge.estimates.estimate import Term
-from weighbridge.hardware.machine import Memory, MemoryKind, Sight
-from weighbridge.running.devices import Told
+from weighbridge.hardware.machine import Memory, MemoryKind
 from weighbridge.running.observations import Observation, Observations, situation
-from weighbridge_engines import api
 from weighbridge_engines.catalogue import catalogue
 
-CASES = Path(__file__).parents[1] / "data" / "fit_cases"
-FILE_BYTES = {
-    case["header"]: case["file_bytes"] for case in json.loads((CASES / "cases.json").read_text("utf-8"))["cases"]
-}
-CARD = replace(RTX, seen_by=(Sight("llama_server", "CUDA0"),))
-TOLD = Told("llama_server", "llama.cpp", "1", (api.Device("CPU", "A Processor", "cpu"),))
-ENGINE = replace(catalogue()["echo"], id="llama_server", title="llama.cpp", formats=frozenset({"gguf"}))
-"""A fake in the place of the default engine."""
 ROWS = (
     "0.1 I common_memory_breakdown_print: |   - Host     |          612 =  301 +     210 +     101          |",
     "0.1 I common_memory_breakdown_print: |   - CPU_REPACK |        700 =  700 +       0 +       0          |",
 )
-
-
-@pytest.fixture
-def here(monkeypatch):
-    """A machine to weigh against, with one engine that sees its cards."""
-
-    def put(*devices, free_gib=28.0, total_gib=32.0):
-        around = Surroundings(
-            machine(*devices, free_gib=free_gib, total_gib=total_gib), {"llama_server": ENGINE}, (TOLD,)
-        )
-        monkeypatch.setattr(looked_at, "surroundings", lambda engines: replace(around, engines=engines))
-
-    put()
-    return put
-
-
-@pytest.fixture
-def headed(tmp_path):
-    """A model of the recorded ones with its whole length and no weights."""
-
-    def put(name):
-        path = tmp_path / f"{name}.gguf"
-        path.write_bytes((CASES / f"{name}.gguf.head").read_bytes())
-        with path.open("r+b") as file:
-            file.truncate(FILE_BYTES[f"{name}.gguf.head"])
-        return str(path)
-
-    return put
-
-
-def fit(*arguments, engine=ENGINE):
-    return run(["fit", *arguments], lambda: {"llama_server": engine})
-
-
-def told(capsys, *arguments, engine=ENGINE):
-    assert fit(*arguments, "--json", engine=engine) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def said(capsys, *arguments, engine=ENGINE):
-    assert fit(*arguments, engine=engine) == 0
-    return capsys.readouterr().out.replace(THIN, " ")
 
 
 def test_in_words(here, headed, capsys):

@@ -1,8 +1,12 @@
 import json
+from pathlib import Path
 
+import pytest
 from tests.formats.made_gguf import LLAMA, gguf
 
+from weighbridge.base.units import THIN
 from weighbridge.cli.main import run
+from weighbridge.hardware.machine import Bandwidth
 
 
 def put(home, name, content):
@@ -99,3 +103,64 @@ def test_a_settings_file_with_a_fault_is_told(home, capsys):
     (home / "config" / "settings.toml").write_text("not TOML")
     assert run(["ls"], dict) == 0
     assert "settings.damaged.toml" in capsys.readouterr().err
+
+
+def test_the_speed_of_each(here, home, headed, capsys):
+    here(bandwidth=Bandwidth(50.0, 50.0, "", "2026-11-30"), extensions=("AVX2",))
+    for name in ("qwen3-8b", "qwen3-0.6b"):
+        linked(home, headed(name))
+    rows = listed(capsys)["models"]
+    assert [row["id"] for row in rows] == ["qwen3-0.6b", "qwen3-8b"]
+    assert rows[0]["decode_tps"]["mid"] > 5 * rows[1]["decode_tps"]["mid"] > 0
+    run(["ls"], dict)
+    head, small, large = capsys.readouterr().out.replace(THIN, " ").splitlines()
+    assert head.split()[-2:] == ["speed", "fit"]
+    assert " tok/s  Fits · " in small
+    assert " tok/s  Fits · " in large
+
+
+def linked(home, path):
+    folder = home / "data" / "models"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / Path(path).name).symlink_to(path)
+
+
+@pytest.mark.parametrize(
+    ("order", "ids"),
+    [
+        ("name", ["llama-3.3-70b", "qwen3-0.6b", "qwen3-8b", "vae"]),
+        ("size", ["llama-3.3-70b", "qwen3-8b", "qwen3-0.6b", "vae"]),
+        ("speed", ["qwen3-0.6b", "qwen3-8b", "llama-3.3-70b", "vae"]),
+        ("fit", ["qwen3-0.6b", "qwen3-8b", "llama-3.3-70b", "vae"]),
+    ],
+)
+def test_in_an_order(here, home, headed, capsys, order, ids):
+    here(bandwidth=Bandwidth(50.0, 50.0, "", "2026-11-30"))
+    for name in ("qwen3-8b", "llama-3.3-70b", "qwen3-0.6b"):
+        linked(home, headed(name))
+    put(home, "vae.gguf", gguf({**LLAMA, "general.architecture": "flux"}))  # neither fit nor speed
+    assert run(["ls", "--json", "--sort", order], dict) == 0
+    assert [row["id"] for row in json.loads(capsys.readouterr().out)["models"]] == ids
+
+
+def test_an_order_that_there_is_not(capsys):
+    assert run(["ls", "--sort", "colour"], dict) == 2
+    assert "colour" in capsys.readouterr().err
+
+
+def test_experts_are_told_by_the_whole_header(here, home, headed, capsys):
+    here(bandwidth=Bandwidth(50.0, 50.0, "", "2026-11-30"))
+    linked(home, headed("qwen3-30b-a3b"))
+    (row,) = listed(capsys)["models"]
+    (place,) = row["decode_tps"]["basis"]["places"]
+    assert place["mixed_layers"] == 48
+    assert place["weight_bytes"] < 0.15 * row["size_bytes"]
+
+
+def test_on_a_machine_that_is_described(here, home, headed, capsys):
+    linked(home, headed("qwen3-8b"))
+    assert run(["ls", "--gpu", "RTX 4090", "--ram", "64"], dict) == 0
+    first, _, row = capsys.readouterr().out.replace(THIN, " ").splitlines()
+    assert first == "For NVIDIA GeForce RTX 4090 and 64.0 GiB of memory, with the CUDA build:"
+    assert " tok/s  Fits · " in row
+    assert run(["ls", "--gpu", "Foo 9000"], dict) == 1
