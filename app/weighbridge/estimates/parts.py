@@ -17,7 +17,7 @@ from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.overhead import slack_share
 from weighbridge.estimates.placement import slot_count
 from weighbridge.estimates.plan import Plan
-from weighbridge.estimates.relief import Takes, experts_on_cards, layers_on_cards
+from weighbridge.estimates.on_cards import Takes, experts_on_cards, layers_on_cards
 from weighbridge.estimates.search import last
 
 
