@@ -14,10 +14,10 @@ from functools import partial
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Estimate, Place, PlaceKind
 from weighbridge.estimates.memory import estimate
+from weighbridge.estimates.on_cards import Takes, experts_on_cards, layers_on_cards
 from weighbridge.estimates.overhead import slack_share
 from weighbridge.estimates.placement import slot_count
 from weighbridge.estimates.plan import Plan
-from weighbridge.estimates.on_cards import Takes, experts_on_cards, layers_on_cards
 from weighbridge.estimates.search import last
 
 
