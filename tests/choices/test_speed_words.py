@@ -64,9 +64,12 @@ def test_unknown_is_a_word_and_no_0():
     assert first_token_in_words(Speeds(), 512) == "unknown"
 
 
-def test_until_the_first_token():
+@pytest.mark.parametrize(
+    ("prompt", "said"), [(20, "0.27 – 0.33 s"), (200, "1.9 – 2.3 s"), (2000, "18 – 22 s"), (0, "0.09 – 0.11 s")]
+)
+def test_until_the_first_token(prompt, said):
     known = Speeds(Speed(9, 10, 11, 0), Speed(90, 100, 110, 0))
-    assert plain(first_token_in_words(known, 200)) == "2.10 s"
+    assert plain(first_token_in_words(known, prompt)) == said
 
 
 def test_what_a_speed_on_a_processor_rests_on():

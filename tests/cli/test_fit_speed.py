@@ -49,6 +49,7 @@ def test_the_first_token_of_a_prompt(measured, headed, capsys):
     reading, writing = answer["prefill_tps"]["mid"], answer["decode_tps"]["mid"]
     assert (answer["prompt"], answer["speed_problem"], answer["changes"]) == (512, None, [])
     assert answer["ttft_s"] == pytest.approx(512 / reading + 1 / writing)
+    assert answer["ttft_range_s"]["low"] < answer["ttft_s"] < answer["ttft_range_s"]["high"]
     longer = told(capsys, headed("qwen3-8b"), "--prompt", "2048")
     assert longer["prompt"] == 2048
     assert longer["ttft_s"] > 4 * answer["ttft_s"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from weighbridge.base.explain import explain_code
 from weighbridge.base.units import THIN, bandwidth, number, seconds, speed, tokens
 from weighbridge.base.words import plural, text
-from weighbridge.choices.speeds import bandwidth_of
+from weighbridge.choices.speeds import bandwidth_of, first_token_range_s
 from weighbridge.estimates.speed.decode import seconds as working_s
 from weighbridge.estimates.speed.pace import Pace
 from weighbridge.estimates.speed.speed import Leg, Speed, SpeedBasis
@@ -38,9 +38,13 @@ def figures_in_words(known: Speed) -> str:
 
 
 def first_token_in_words(known: Speeds, prompt: int) -> str:
-    """ "0.71 s", until an answer to a prompt of that length begins, the model being loaded; "unknown"."""
-    until_s = known.first_token_s(prompt)
-    return seconds(None if until_s is None else until_s * 1000)
+    """ "0.6 – 0.9 s", until an answer to a prompt of that length begins, the model being loaded; "unknown"."""
+    ends = first_token_range_s(known, prompt)
+    if ends is None:
+        return text("unknown")
+    digits = 0 if ends[0] >= 10 else 1 if ends[0] >= 1 else 2
+    soon, late = (number(each, digits) for each in ends)
+    return f"{soon if soon == late else f'{soon} – {late}'}{THIN}s"
 
 
 def why_unknown_in_words(cause: Cause) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from weighbridge.choices.choice import Choice, Surroundings
 from weighbridge.choices.corrections import planned_load
@@ -15,6 +16,8 @@ from weighbridge.estimates.estimate import HOST, Place, PlaceKind
 from weighbridge.estimates.fit import Verdict
 from weighbridge.estimates.speed.experience import Run, experienced
 from weighbridge.estimates.speed.pace import Pace
+from weighbridge.estimates.speed.prefill import first_token_s
+from weighbridge.estimates.speed.speed import Speed
 from weighbridge.estimates.speed.speeds import PROMPT, Speeds, speeds
 from weighbridge.estimates.speed.work import works
 from weighbridge.hardware.machine import Bandwidth, Machine
@@ -126,6 +129,17 @@ def is_mixture(architecture: str | None) -> bool:
     return "moe" in (architecture or "").casefold()
 
 
+def first_token_range_s(known: Speeds, prompt: int) -> tuple[float, float] | None:
+    """Seconds until the first token of an answer to `prompt` tokens, where both speeds are at the ends of their ranges:
+    the least first. None where either is unknown.
+    """
+    reading, writing = known.prefill, known.decode
+    if reading is None or writing is None:
+        return None
+    soon = first_token_s(prompt, _at(reading, reading.high_tps), _at(writing, writing.high_tps))
+    return soon, first_token_s(prompt, _at(reading, reading.low_tps), _at(writing, writing.low_tps))
+
+
 def bandwidth_of(machine: Machine, place_id: str, name: str) -> Bandwidth | None:
     """What is known of the memory in a place: a card's own, or, where it has none of its own, the system's."""
     for device in machine.devices:
@@ -140,6 +154,10 @@ def _paths(one: SpeedObservation) -> list[str]:
         return [str(part[0]) for part in json.loads(one.situation.files) if part]
     except (ValueError, TypeError, LookupError, RecursionError):
         return []
+
+
+def _at(speed: Speed, tps: float) -> Speed:
+    return replace(speed, mid_tps=tps)
 
 
 def _is_use_open(blueprint: Blueprint) -> bool:

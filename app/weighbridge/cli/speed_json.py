@@ -9,7 +9,7 @@ from typing import Any
 from weighbridge.choices.change_words import change_in_words
 from weighbridge.choices.changes import Change
 from weighbridge.choices.choice import Choice
-from weighbridge.choices.speeds import bandwidth_of
+from weighbridge.choices.speeds import bandwidth_of, first_token_range_s
 from weighbridge.choices.words import verdict_in_words
 from weighbridge.estimates.speed.speed import Leg, Speed
 from weighbridge.estimates.speed.speeds import Speeds
@@ -18,11 +18,13 @@ from weighbridge.hardware.machine import Machine
 
 def speeds_as_json(known: Speeds, machine: Machine, prompt: int) -> dict[str, Any]:
     """Both speeds in tokens a second, and the seconds until an answer to `prompt` tokens begins."""
+    ends = first_token_range_s(known, prompt)
     return {
         "decode_tps": _speed(known.decode, machine),
         "prefill_tps": _speed(known.prefill, machine),
         "prompt": prompt,
         "ttft_s": known.first_token_s(prompt),
+        "ttft_range_s": None if ends is None else {"low": ends[0], "high": ends[1]},
     }
 
 
