@@ -44,7 +44,8 @@ def _settings(after: Choice, before: Choice) -> str:
         said.append(text("KV cache in {type}", type=new.key_type))
     if old.context != new.context and new.context is not None:
         said.append(text("A context of {tokens}", tokens=tokens(new.context)))
-    return " + ".join(said)
+    listed = " + ".join(said)
+    return listed[:1].upper() + listed[1:]
 
 
 def _build(change: Change, before: Choice) -> str:
