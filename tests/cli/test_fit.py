@@ -86,6 +86,16 @@ def test_what_is_short_and_what_to_change(here, headed, capsys):
     assert "short in RAM\nIt fits with a KV cache in q8_0." in out
 
 
+def test_the_batch_is_the_engines_own_where_a_card_holds_the_model(here, headed, capsys):
+    assert told(capsys, headed("qwen3-8b"))["plan"]["batch"] < 512  # for Stop, on the processor
+    here(CARD)
+    assert told(capsys, headed("qwen3-8b"))["plan"]["batch"] == 512
+    assert told(capsys, headed("qwen3-8b"), "--gpu-layers", "20")["plan"]["batch"] < 512
+    here(replace(CARD, memory=Memory(MemoryKind.DEDICATED, 6 * GIB, 6 * GIB)))
+    answer = told(capsys, headed("qwen3-8b"))
+    assert (answer["verdict"], answer["plan"]["batch"] < 512) == ("partial", True)
+
+
 def test_a_card_that_nothing_here_can_use(here, headed, capsys):
     here(unseen(CARD))
     assert "left on RTX 3090 with the CUDA build of llama.cpp (install)" in said(capsys, headed("qwen3-8b"))
