@@ -160,7 +160,7 @@ def _of_download(words: Sequence[str], hosts: frozenset[str]) -> Reference | Non
     made = _of_word(plain[0], hosts) if plain else None
     if made is None or "dataset" in told.get("--repo-type", ()) or "space" in told.get("--repo-type", ()):
         return None
-    revision = (told.get("--revision") or [made.revision])[0]
+    revision = told["--revision"][0] if "--revision" in told else made.revision
     return _with_patterns(replace(made, revision=revision), [*plain[1:], *told.get("--include", ())])
 
 

@@ -1,0 +1,197 @@
+"""Which files of a repository a pull takes: pure, but for what the reader reads.
+
+A model is taken whole or not at all: all parts of a set, and of a folder what tells how to run it. What else lies in
+the repository is left there: code is never fetched, nor is any file whose kind is not on the list below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weighbridge.base.errors import Refused
+from weighbridge.formats.architectures import Kind
+from weighbridge.formats.recognise import recognise
+from weighbridge.formats.safe_names import refusals
+from weighbridge.formats.variant import UNKNOWN_FORMAT, File, Hints, Reader, Role, Variant
+from weighbridge.hub.reference import Reference
+from weighbridge.hub.remote import RemoteFile, Repository
+
+DEFAULT_QUANTS = ("Q4_K_M", "Q8_0")
+"""What llama.cpp takes of a repository where nothing is told (`common/download.cpp`); after these, the first."""
+
+WEIGHTS = (".gguf", ".safetensors", ".xml")
+BESIDE = (".json", ".jsonl", ".jinja", ".txt", ".model", ".tiktoken")
+"""The kinds of files that are fetched. `.bin` is a pickle, but for OpenVINO's, beside its `.xml`."""
+
+_ONNX = re.compile(r"\.onnx(?:[._]data(?:[._-]?\d+)?)?$", re.IGNORECASE)
+"""A graph, or the file beside it that holds its weights."""
+
+_LEFT = ("measurement", "trainer_state", "training_args")
+"""Beginnings of names beside weights that only their maker needed."""
+
+_HELPERS = frozenset({Kind.ADAPTER, Kind.DRAFT, Kind.IMATRIX, Kind.PROJECTION})
+_NOT_FETCHED = frozenset({UNKNOWN_FORMAT, "diffusers", "pickle"})
+MAX_NAMED = 60
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The files of one model, and of what helps it, in the order in which they are fetched."""
+
+    repository: Repository
+    variant: Variant
+    files: tuple[RemoteFile, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """The sum of all files."""
+        return sum(file.size_bytes for file in self.files)
+
+    @property
+    def label(self) -> str:
+        """What tells it from the others of its repository: its quantisation, else its name."""
+        return self.variant.label or self.variant.name
+
+
+def variants_of(repository: Repository, reader: Reader | None = None) -> tuple[Variant, ...]:
+    """What there is to fetch in `repository`, with what is wrong with each."""
+    files = [File(file.path, file.size_bytes) for file in repository.files]
+    hints = Hints(repository.id, repository.revision, frozenset(repository.tags))
+    return recognise(files, reader, hints)
+
+
+def wanted(
+    repository: Repository, reference: Reference, reader: Reader | None = None, with_projector: bool = False
+) -> Wanted:
+    """The files that `reference` means. `with_projector`: the file by which the model sees pictures, too.
+
+    Raises what is wrong with the variant that is meant (parts missing, a pickle, an unsafe name); and
+    Refused("hub.nothing_to_fetch"), Refused("hub.no_quant"), Refused("hub.several"), Refused("hub.no_file_there") or
+    Refused("hub.no_projector") with what there is; Refused("hub.kind_refused").
+    """
+    variant = chosen(variants_of(repository, reader), reference)
+    if variant.problem is not None:
+        raise variant.problem
+    beside = [File(file.path, file.size_bytes) for file in repository.files]
+    paths = [file.path for file in (*variant.files, *_beside(variant, beside))]
+    if with_projector:
+        paths.append(_projector(variant, repository.id).path)
+    return Wanted(repository, variant, _checked(paths, repository))
+
+
+def chosen(variants: Sequence[Variant], reference: Reference) -> Variant:
+    """The one of `variants` that `reference` means."""
+    if all(variant.format in _NOT_FETCHED for variant in variants):
+        problem = next((variant.problem for variant in variants if variant.problem is not None), None)
+        if problem is not None and problem.code != "model.nothing_here":
+            raise problem
+        raise Refused("hub.nothing_to_fetch", repository=reference.repo_id)
+    offered = [variant for variant in variants if variant.format not in _NOT_FETCHED]
+    if reference.file is not None:
+        return _by_file(offered, reference)
+    if reference.quant is not None:
+        return _by_quant(offered, reference)
+    return _by_default(offered, reference)
+
+
+def name_of(variant: Variant) -> str:
+    """What a person says to mean `variant` and no other of its repository."""
+    return variant.label or variant.name or variant.format
+
+
+def _by_file(offered: Sequence[Variant], reference: Reference) -> Variant:
+    """The variant that a file belongs to, or that lies in a folder of that name."""
+    meant = reference.file or ""
+    found = [variant for variant in offered if any(file.path == meant for file in variant.files)]
+    found = found or [variant for variant in offered if variant.folder == meant.rstrip("/")]
+    if not found:
+        there = [file.path for variant in offered for file in variant.files]
+        raise Refused("hub.no_file_there", repository=reference.repo_id, file=meant, there=there[:MAX_NAMED])
+    return _only(found, reference)
+
+
+def _by_quant(offered: Sequence[Variant], reference: Reference) -> Variant:
+    meant = _folded(reference.quant or "")
+    ways = (
+        [variant for variant in offered if _folded(variant.label or "") == meant],
+        [
+            variant
+            for variant in offered
+            if meant in (_folded(variant.name), _folded(variant.folder.rpartition("/")[2]))
+        ],
+        [variant for variant in offered if _folded(variant.label or "").startswith(meant)],
+    )
+    found = next((way for way in ways if way), None)
+    if found is None:
+        there = list(dict.fromkeys(map(name_of, offered)))[:MAX_NAMED]
+        raise Refused("hub.no_quant", repository=reference.repo_id, quant=reference.quant, there=there)
+    models = [variant for variant in found if variant.kind not in _HELPERS]
+    return _only(models or found, reference)
+
+
+def _by_default(offered: Sequence[Variant], reference: Reference) -> Variant:
+    """As llama.cpp picks among GGUF files; of folders, the one at the top, or the only one."""
+    sound = [variant for variant in offered if variant.problem is None] or list(offered)
+    models = [variant for variant in sound if variant.kind not in _HELPERS] or sound
+    ggufs = [variant for variant in models if variant.format == "gguf"]
+    if ggufs:
+        tagged = (variant for quant in DEFAULT_QUANTS for variant in ggufs if variant.label == quant)
+        return next(tagged, ggufs[0])
+    top = [variant for variant in models if not variant.folder]
+    return _only(top or models, reference)
+
+
+def _only(found: Sequence[Variant], reference: Reference) -> Variant:
+    if len(found) == 1:
+        return found[0]
+    there = [variant.files[0].path if variant.format in ("gguf", "onnx") else variant.folder for variant in found]
+    raise Refused("hub.several", repository=reference.repo_id, there=there[:MAX_NAMED])
+
+
+def _folded(text: str) -> str:
+    return "".join(text.casefold().split())
+
+
+def _beside(variant: Variant, files: Iterable[File]) -> list[File]:
+    """Of a folder's model what tells how to run it; a GGUF file tells that itself. config.json comes last: a folder
+    without it is no model to anyone.
+    """
+    if variant.format == "gguf":
+        return []
+    weights = {file.path for file in variant.files}
+    found = [
+        file
+        for file in files
+        if file.folder == variant.folder and file.path not in weights and file.name.lower().endswith(BESIDE)
+    ]
+    found = [file for file in found if not file.name.startswith(_LEFT)]
+    return sorted(found, key=lambda file: (file.name == "config.json", file.path))
+
+
+def _projector(variant: Variant, repository: str) -> File:
+    found = [companion.file for companion in variant.companions if companion.role is Role.PROJECTOR]
+    if not found:
+        raise Refused("hub.no_projector", repository=repository, name=name_of(variant))
+    return found[0]
+
+
+def _checked(paths: Sequence[str], repository: Repository) -> tuple[RemoteFile, ...]:
+    """The files at `paths`: each of a kind that is fetched, and of a name that is safe to write."""
+    known = {file.path: file for file in repository.files}
+    twins = refusals(file.path for file in repository.files)
+    for path in paths:
+        if path in twins:
+            raise twins[path]
+        if not is_fetched(path, paths):
+            raise Refused("hub.kind_refused", repository=repository.id, name=path)
+    return tuple(known[path] for path in paths)
+
+
+def is_fetched(path: str, together: Iterable[str]) -> bool:
+    """Whether a file is of a kind that is written here, given what is fetched `together` with it."""
+    lowered = path.lower()
+    if lowered.endswith(".bin"):
+        return f"{path[:-4]}.xml" in together
+    return lowered.endswith((*WEIGHTS, *BESIDE)) or _ONNX.search(path) is not None
