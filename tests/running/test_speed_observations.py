@@ -133,6 +133,7 @@ def test_another_number_of_threads_is_another_load(tmp_path):
     one = Model("m", "M", path, (path,), "gguf", None, 10, ModelInfo("gguf", Kind.CHAT, architecture="llama"))
     first = speed_situation(one, Load("a", alias="b", threads=1, context=5), "e", "1", ("cpu",))
     assert speed_situation(one, Load("c", alias="d", threads=1, context=5), "e", "1", ("cpu",)) == first
+    assert speed_situation(one, Load("a", threads=1, context=99), "e", "1", ("cpu",)) == first
     assert speed_situation(one, Load("a", threads=2, context=5), "e", "1", ("cpu",)) != first
     assert first.architecture == "llama"
 
