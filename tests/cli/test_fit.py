@@ -91,9 +91,10 @@ def test_the_batch_is_the_engines_own_where_a_card_holds_the_model(here, headed,
     here(CARD)
     assert told(capsys, headed("qwen3-8b"))["plan"]["batch"] == 512
     assert told(capsys, headed("qwen3-8b"), "--gpu-layers", "20")["plan"]["batch"] < 512
-    here(replace(CARD, memory=Memory(MemoryKind.DEDICATED, 6 * GIB, 6 * GIB)))
-    answer = told(capsys, headed("qwen3-8b"))
-    assert (answer["verdict"], answer["plan"]["batch"] < 512) == ("partial", True)
+    for size_gib, verdict, is_own in ((6, "tight", True), (4, "partial", False)):
+        here(replace(CARD, memory=Memory(MemoryKind.DEDICATED, size_gib * GIB, size_gib * GIB)))
+        answer = told(capsys, headed("qwen3-8b"))
+        assert (answer["verdict"], answer["plan"]["batch"] == 512) == (verdict, is_own)
 
 
 def test_a_card_that_nothing_here_can_use(here, headed, capsys):

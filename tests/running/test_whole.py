@@ -18,11 +18,12 @@ def rtx(free_gib):
     return replace(RTX, memory=Memory(MemoryKind.DEDICATED, 24 * GIB, int(free_gib * GIB)))
 
 
-def test_a_model_that_a_card_holds_with_its_margin_is_whole():
+def test_a_model_that_cards_hold_is_whole():
     assert whole_on_cards(made(layers=10), LOAD, "llama_server", machine(RTX))
     assert whole_on_cards(made(layers=20), LOAD, "llama_server", machine(RTX))
-    assert not whole_on_cards(made(layers=22), LOAD, "llama_server", machine(RTX))  # 24 GiB, but 1.2 are the margin
-    assert whole_on_cards(made(layers=22), LOAD, "llama_server", machine(RTX, replace(RTX, id="cuda1")))
+    assert whole_on_cards(made(layers=21), LOAD, "llama_server", machine(RTX))
+    assert not whole_on_cards(made(layers=23), LOAD, "llama_server", machine(RTX))  # the output is 1 GiB more
+    assert whole_on_cards(made(layers=23), LOAD, "llama_server", machine(RTX, replace(RTX, id="cuda1")))
 
 
 def test_what_is_free_now_does_not_count():

@@ -8,7 +8,6 @@ from dataclasses import replace
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Place, PlaceKind
-from weighbridge.estimates.fit import margin_bytes
 from weighbridge.estimates.memory import estimate
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
@@ -41,7 +40,7 @@ def cards_of(
 
 
 def whole_on_cards(blueprint: Blueprint, load: Load, engine_id: str, machine: Machine) -> bool:
-    """Whether all layers lie on cards, each with its margin left when nothing else lies there. Pure.
+    """Whether cards hold all layers when nothing else lies there. Pure.
 
     By what cards have and not by what is free now: how a model is loaded must not change because it is loaded.
     """
@@ -53,11 +52,8 @@ def whole_on_cards(blueprint: Blueprint, load: Load, engine_id: str, machine: Ma
     if not cards:
         return False
     needed = estimate(blueprint, plan_of(load, engine_id), places)
-    return needed.total_bytes is not None and all(_room(card) >= needed.share(card.id).known_bytes for card in cards)
-
-
-def _room(card: Place) -> int:
-    return (card.total_bytes or 0) - margin_bytes(card)
+    fits = all(needed.share(card.id).known_bytes <= (card.total_bytes or 0) for card in cards)
+    return fits and needed.total_bytes is not None
 
 
 def _empty(place: Place) -> Place:
