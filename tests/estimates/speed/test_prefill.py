@@ -78,3 +78,19 @@ def test_the_depth_shown_is_no_deeper_than_the_context():
     both = speeds(made(), Plan(context=512), [ram(64)], {"host": pace()})
     assert both.decode.depth == 512
     assert speeds(made(), Plan(), [ram(64)], {"host": pace()}).decode.depth == 1024
+
+
+def test_starting_the_layers_is_paid_once_a_batch():
+    blueprint = replace(made(), use=Use(active_parameters=10**9))
+    speed = read(
+        blueprint, Plan(batch=256), [ram(64), card(24)], {"card": pace("card", 1000, 100.0, layer_us=100)}, 1000
+    )
+    assert 1 / speed.mid_tps == pytest.approx(2e9 / 100e12 + 10 * 100e-6 / 256)
+
+
+def test_each_card_computes_its_own_layers():
+    blueprint = replace(made(9), use=Use(active_parameters=10**9))
+    paces = {"a": pace("a", 1000, 100.0), "b": pace("b", 1000, 50.0)}
+    speed = read(blueprint, Plan(), [ram(64), card(24, "a"), card(24, "b")], paces)
+    assert [leg.pace.place for leg in speed.legs] == ["a", "b"]
+    assert 1 / speed.mid_tps == pytest.approx(1e9 / 100e12 + 1e9 / 50e12)

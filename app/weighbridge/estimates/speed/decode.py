@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from weighbridge.estimates.speed.constants import Constants
 from weighbridge.estimates.speed.pace import Pace
 from weighbridge.estimates.speed.speed import Leg, Speed, spread_of
 from weighbridge.estimates.speed.work import Work
@@ -45,15 +46,19 @@ def _leg(work: Work, pace: Pace) -> Leg:
 def seconds(work: Work, pace: Pace, gbs: float) -> float:
     """How long a place takes for its part of a token, at this bandwidth: a processor computes while it reads."""
     row, each_s = pace.constants, 1e-9 / gbs
-    fixed = (work.layers * row.layer_us + work.mixed_layers * row.mixed_layer_us) * 1e-6
     weights = work.weight_bytes * each_s / (row.streaming * pace.type_factor(work.type_name))
     streaming = row.latent_streaming if work.latent else row.cache_streaming
     cache = work.cache_bytes * each_s / (streaming if work.flash else streaming * WITHOUT_FLASH)
     return (
-        fixed
+        fixed_s(work, row)
         + max(weights, _computed_s(work.parameters, pace.parameters_per_s))
         + max(cache, _computed_s(work.scores, pace.scores_per_s))
     )
+
+
+def fixed_s(work: Work, row: Constants) -> float:
+    """What it takes to start all layers once, whatever their size."""
+    return (work.layers * row.layer_us + work.mixed_layers * row.mixed_layer_us) * 1e-6
 
 
 def _computed_s(amount: float, per_s: float | None) -> float:

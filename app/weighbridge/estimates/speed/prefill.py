@@ -3,7 +3,8 @@
     t = 2 x active parameters / F + 4 x elements of queries x tokens attended to / Fa; tok/s = 1 / t
 
 A prompt is read many tokens at a time, so computing dominates, not memory. F is what a device reaches of its published
-half-precision rate with quantised weights, Fa what its attention reaches. Weights that lie in the system's memory while
+half-precision rate with quantised weights, Fa what its attention reaches. What it costs to start a layer is paid once
+for each batch. Weights that lie in the system's memory while
 there is a card are copied to it, once for each batch.
 """
 
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import HOST
 from weighbridge.estimates.plan import Plan
+from weighbridge.estimates.speed.decode import fixed_s
 from weighbridge.estimates.speed.pace import Pace
 from weighbridge.estimates.speed.speed import Leg, Speed, spread_of
 from weighbridge.estimates.speed.work import Work, key_length, layer_scores
@@ -40,17 +42,29 @@ def prefill(
     """
     active, read_bytes = blueprint.use.active_parameters, sum(work.weight_bytes for work in works)
     card = next((work.place for work in works if work.place != HOST), None)
-    computing = [pace for work in works if (pace := paces.get(card or work.place)) and pace.tflops]
+    computing = [pace for work in works if (pace := paces.get(_computes(work, card))) and pace.tflops]
     if not active or not read_bytes or len(computing) < len(works):
         return None
     token = _Token(2.0 * active, _attention(blueprint, depth + prompt / 2))
-    copied_s = _copied_bytes(blueprint, works) / (BUS_GBS * 1e9 * min(plan.batch_tokens, prompt)) if card else 0.0
+    batch = min(plan.batch_tokens, prompt)
+    copied_s = _copied_bytes(blueprint, works) / (BUS_GBS * 1e9 * batch) if card else 0.0
     legs = tuple(
-        Leg(work, pace, _seconds(token, work, pace, work.weight_bytes / read_bytes) + (work.place == HOST) * copied_s)
+        Leg(
+            work,
+            pace,
+            _seconds(token, work, pace, work.weight_bytes / read_bytes)
+            + fixed_s(work, pace.constants) / batch
+            + (work.place == HOST) * copied_s,
+        )
         for work, pace in zip(works, computing, strict=True)
     )
     whole_s, spread = sum(leg.seconds for leg in legs), 1 + spread_of(legs, prefill=True)
     return Speed(1 / whole_s / spread, 1 / whole_s, spread / whole_s, depth, legs=legs)
+
+
+def _computes(work: Work, card: str | None) -> str:
+    """The place that computes: a card takes over what lies in the system's memory."""
+    return card if card is not None and work.place == HOST else work.place
 
 
 def first_token_s(prompt: int, reading: Speed, writing: Speed) -> float:
