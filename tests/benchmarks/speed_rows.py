@@ -31,6 +31,9 @@ _SIGHTS = {"CUDA": "CUDA", "Vulkan": "Vulkan", "ROCm": "ROCm", "Metal": "MTL", "
 _ENGINES = {"MLX": "mlx", "EXL": "exllamav2"}
 _FORMATS = {"MLX": "mlx", "EXL": "exl2"}
 HEADS_A_KEY = 8
+USUAL_BITS = 4.8
+"""Of one weight, where a row does not tell how large the file is."""
+
 _EXPERT_SHARE = 0.06
 """Of a mixture of experts whose header is not there: most use 4 to 8 of 64 to 128."""
 
@@ -109,7 +112,7 @@ class Row:
 def read_rows(file: Path) -> list[Row]:
     """All rows of a CSV file with the columns of `tests/data/measured.csv`."""
     with file.open(encoding="utf-8", newline="") as lines:
-        return [_row(line) for line in csv.DictReader(lines) if line["tg_tps"]]
+        return [_row(line) for line in csv.DictReader(lines) if line["tg_tps"] and line["params_b"]]
 
 
 def plain_hardware(name: str) -> str:
@@ -120,12 +123,12 @@ def plain_hardware(name: str) -> str:
 
 
 def _row(line: Mapping[str, str]) -> Row:
-    family, mixed = line["family"], _is_mixed(line)
+    family, mixed, depth = line["family"], _is_mixed(line), int(_number(line, "depth") or 0)
     engine_id = _ENGINES.get(family, "llama_server")
     cache_type = next((kind for kind in ("q8_0", "q4_0") if f"kv_{kind}" in line["flags"]), "f16")
     plan = Plan(
         engine=engine_id,
-        context=max(4096, int(float(line["depth"] or 0)) + 512),
+        context=max(4096, depth + 512),
         key_type=cache_type,
         value_type=cache_type,
         flash_attention="no FA" not in line["source"],
@@ -140,30 +143,41 @@ def _row(line: Mapping[str, str]) -> Row:
         engine_id=engine_id,
         blueprint=_blueprint(line, mixed),
         plan=plan,
-        depth=int(float(line["depth"] or 0)),
+        depth=depth,
         mixed=mixed,
         decode_tps=float(line["tg_tps"]),
-        prefill_tps=float(line["pp_tps"]) if line["pp_tps"] else None,
+        prefill_tps=_number(line, "pp_tps"),
         prompt=int(prompt[1]) if (prompt := _PROMPT.search(line["source"])) else 512,
-        prompt_after=int(float(line["depth"] or 0)) if float(line["depth"] or 0) > DEEP else 0,
+        prompt_after=depth if depth > DEEP else 0,
     )
+
+
+def _number(line: Mapping[str, str], name: str) -> float | None:
+    """None where the row does not tell."""
+    return float(line[name]) if line[name] else None
+
+
+def _active_b(line: Mapping[str, str]) -> float:
+    return _number(line, "active_b") or float(line["params_b"])
 
 
 def _is_mixed(line: Mapping[str, str]) -> bool:
     """The small Gemmas use less than they hold because of their embeddings."""
     per_layer = re.search(r"-?e[24]b", line["model"].casefold())
-    return float(line["active_b"]) < 0.9 * float(line["params_b"]) and per_layer is None
+    return _active_b(line) < 0.9 * float(line["params_b"]) and per_layer is None
 
 
 def _blueprint(line: Mapping[str, str], mixed: bool) -> Blueprint:
     """A model of so many equal layers, of which a token touches as many bytes as the row says."""
-    size_bytes, touched_bytes = float(line["file_gib"]) * GIB, float(line["active_gib"]) * GIB
-    count = layers_of(line["model"], float(line["params_b"]), mixed)
+    parameters_b = float(line["params_b"])
+    size_bytes = (_number(line, "file_gib") or parameters_b * 1e9 * USUAL_BITS / 8 / GIB) * GIB
+    touched_bytes = (_number(line, "active_gib") or size_bytes / GIB * _active_b(line) / parameters_b) * GIB
+    count = layers_of(line["model"], parameters_b, mixed)
     experts = max(0.0, (size_bytes - touched_bytes) / (1 - _EXPERT_SHARE)) if mixed else 0.0
     experts = min(experts, 0.9 * touched_bytes / _EXPERT_SHARE)
     dense = touched_bytes - _EXPERT_SHARE * experts
     layer = LayerWeights(int(dense / count), int(experts / count))
-    width = round(float(line["kv_kib_per_tok"] or 0) * KIB / (4 * count))
+    width = round((_number(line, "kv_kib_per_tok") or 0) * KIB / (4 * count))
     quant = line["quant"].upper().removeprefix("UD-")
     return Blueprint(
         format=_FORMATS.get(line["family"], "gguf"),
@@ -172,8 +186,8 @@ def _blueprint(line: Mapping[str, str], mixed: bool) -> Blueprint:
         weights=Weights(layers=(layer,) * count, input_bytes=0, embedding_bytes=0, output_bytes=0, tied=False),
         use=Use(
             expert_share=_EXPERT_SHARE if mixed else 1.0,
-            active_parameters=int(float(line["active_b"]) * 1e9),
-            attention_width=_attention_width(float(line["kv_kib_per_tok"] or 0), count),
+            active_parameters=int(_active_b(line) * 1e9),
+            attention_width=_attention_width(_number(line, "kv_kib_per_tok") or 0, count),
             type_name=quant,
         ),
     )
@@ -214,11 +228,10 @@ def _between(points: Sequence[tuple[float, int]], x: float) -> float:
 
 def _machine(line: Mapping[str, str], engine_id: str) -> Machine:
     """What a user's machine tells; of its own memory's speed these rows say something only where no card is used."""
-    sold = float(line["mem_bandwidth_gbs"])
+    sold = _number(line, "mem_bandwidth_gbs")
     if line["family"] == "CPU":
-        return Machine(
-            "linux", Cpu(line["hardware"], None, None, MANY), UNKNOWN, bandwidth=Bandwidth(sold, sold, "as sold")
-        )
+        known = None if sold is None else Bandwidth(sold, sold, "as sold")
+        return Machine("linux", Cpu(line["hardware"], None, None, MANY), UNKNOWN, bandwidth=known)
     card = card_of(line["hardware"])
     told = _TOLD.search(line["hardware"])
     memory_bytes = int(float(told[1]) * GIB) if told else card.memory_bytes if card else None
@@ -229,7 +242,7 @@ def _machine(line: Mapping[str, str], engine_id: str) -> Machine:
         memory=Memory(MemoryKind.DEDICATED, memory_bytes, memory_bytes),
         compute_capability=card.compute_capability if card else None,
         bandwidth=_bandwidth(card, sold),
-        seen_by=(Sight(engine_id, f"{_SIGHTS[line['family']]}0"),),
+        seen_by=(Sight(engine_id, f"{_SIGHTS.get(line['family'], line['family'])}0"),),
     )
     devices = tuple(replace(device, id=f"gpu{number}") for number in range(_count(line["hardware"])))
     return Machine("linux", Cpu(None, None, None, MANY), UNKNOWN, devices, bandwidth=SLOW)
@@ -240,10 +253,12 @@ def _count(hardware: str) -> int:
     return int(found[1] or found[2]) if found else 1
 
 
-def _bandwidth(card: Card | None, sold_gbs: float) -> Bandwidth:
+def _bandwidth(card: Card | None, sold_gbs: float | None) -> Bandwidth | None:
     """That of our table; where that does not know the card, or only a range of several, the row's."""
     if card is not None and card.bandwidth is not None and card.bandwidth.gbs is not None:
         return card.bandwidth
+    if sold_gbs is None:
+        return None if card is None else card.bandwidth
     return Bandwidth(sold_gbs, sold_gbs, "the row")
 
 
