@@ -2,12 +2,13 @@ import json
 import os
 import signal
 import sys
+import threading
 
 import pytest
 from tests.processes import running
 
 from weighbridge.base.errors import BadFile, Refused
-from weighbridge.base.locks import Owner, OwnerLock
+from weighbridge.base.locks import FileLock, Owner, OwnerLock
 
 HOLD = """
 import sys, time
@@ -120,3 +121,45 @@ def test_who_is_not_the_owner_tells_nothing(tmp_path):
     assert other.owner().kind == "window"
     owner.release()
     assert not owner.held
+
+
+def test_one_holder_of_a_file_lock(tmp_path):
+    first, second = FileLock(tmp_path / "x.lock"), FileLock(tmp_path / "x.lock")
+    assert first.take()
+    assert not second.take()
+    first.release()
+    assert not (tmp_path / "x.lock").exists()
+    assert second.take()
+    second.release()
+    second.release()
+
+
+def test_a_file_lock_that_was_removed_under_its_holder_is_taken_anew(tmp_path):
+    first, second = FileLock(tmp_path / "x.lock"), FileLock(tmp_path / "x.lock")
+    assert first.take()
+    (tmp_path / "x.lock").unlink()
+    assert second.take()
+    first.release()
+    assert (tmp_path / "x.lock").exists()
+    second.release()
+    assert not (tmp_path / "x.lock").exists()
+
+
+def test_a_file_lock_among_many_threads(tmp_path):
+    inside, most = [], []
+
+    def work():
+        for _ in range(50):
+            lock = FileLock(tmp_path / "x.lock")
+            if lock.take():
+                inside.append(1)
+                most.append(len(inside))
+                inside.pop()
+                lock.release()
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(most) == {1}

@@ -1,4 +1,4 @@
-"""One owner per data folder.
+"""One owner per data folder, and one writer per file.
 
 The owner holds a lock of the operating system on a file in the folder; its end, however it comes about, lets go of the
 lock, so that a lock is never stale. What the owner says of itself (`Owner`) stands beside it in a second file, for on
@@ -68,7 +68,7 @@ class OwnerLock:
             file = path.open("ab")
         except OSError as error:
             raise BadFile("owner.unwritable", path=str(path), reason=error.strerror) from error
-        if not _lock(file):
+        if not try_lock(file):
             file.close()
             raise _refusal(self.owner())
         self._file = file
@@ -103,6 +103,50 @@ class OwnerLock:
             self._file = None
 
 
+class FileLock:
+    """One holder at a time, among all threads and processes, from `take` to `release`: by a file that is gone after.
+
+    A file may be removed by its last holder between another's opening and locking it; that one then holds a file that
+    nobody can find, sees that, and tries anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[bytes] | None = None
+
+    def take(self) -> bool:
+        """Become the holder; False where another is. Raises OSError where the file cannot be made."""
+        while True:
+            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+            file = os.fdopen(os.open(self._path, flags, 0o644), "r+b", buffering=0)
+            if not try_lock(file):
+                file.close()
+                return False
+            if _is_at(file, self._path):
+                self._file = file
+                return True
+            file.close()
+
+    def release(self) -> None:
+        """Let go. Without effect where we are not the holder."""
+        if self._file is None:
+            return
+        if sys.platform != "win32" and _is_at(self._file, self._path):  # there, nobody can remove an open file
+            self._path.unlink(missing_ok=True)
+        self._file.close()
+        self._file = None
+        if sys.platform == "win32":
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
+
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
 def _refusal(owner: Owner | None) -> Refused:
     if owner is None:
         return Refused("owner.other")
@@ -114,7 +158,8 @@ def _refusal(owner: Owner | None) -> Refused:
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(file: IO[bytes]) -> bool:
+    def try_lock(file: IO[bytes]) -> bool:
+        """Lock an open file against all other openings of it, here too; False where another has it."""
         try:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -124,7 +169,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _lock(file: IO[bytes]) -> bool:
+    def try_lock(file: IO[bytes]) -> bool:
+        """Lock an open file against all other openings of it, here too; False where another has it."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -87,7 +87,7 @@ def chosen(variants: Sequence[Variant], reference: Reference) -> Variant:
         problem = next((variant.problem for variant in variants if variant.problem is not None), None)
         if problem is not None and problem.code != "model.nothing_here":
             raise problem
-        raise Refused("hub.nothing_to_fetch", repository=reference.repo_id)
+        raise Refused("hub.nothing_to_fetch", repo_id=reference.repo_id)
     offered = [variant for variant in variants if variant.format not in _NOT_FETCHED]
     if reference.file is not None:
         return _by_file(offered, reference)
@@ -108,7 +108,7 @@ def _by_file(offered: Sequence[Variant], reference: Reference) -> Variant:
     found = found or [variant for variant in offered if variant.folder == meant.rstrip("/")]
     if not found:
         there = [file.path for variant in offered for file in variant.files]
-        raise Refused("hub.no_file_there", repository=reference.repo_id, file=meant, there=there[:MAX_NAMED])
+        raise Refused("hub.no_file_there", repo_id=reference.repo_id, file=meant, there=there[:MAX_NAMED])
     return _only(found, reference)
 
 
@@ -126,7 +126,7 @@ def _by_quant(offered: Sequence[Variant], reference: Reference) -> Variant:
     found = next((way for way in ways if way), None)
     if found is None:
         there = list(dict.fromkeys(map(name_of, offered)))[:MAX_NAMED]
-        raise Refused("hub.no_quant", repository=reference.repo_id, quant=reference.quant, there=there)
+        raise Refused("hub.no_quant", repo_id=reference.repo_id, quant=reference.quant, there=there)
     models = [variant for variant in found if variant.kind not in _HELPERS]
     return _only(models or found, reference)
 
@@ -147,7 +147,7 @@ def _only(found: Sequence[Variant], reference: Reference) -> Variant:
     if len(found) == 1:
         return found[0]
     there = [variant.files[0].path if variant.format in ("gguf", "onnx") else variant.folder for variant in found]
-    raise Refused("hub.several", repository=reference.repo_id, there=there[:MAX_NAMED])
+    raise Refused("hub.several", repo_id=reference.repo_id, there=there[:MAX_NAMED])
 
 
 def _folded(text: str) -> str:
@@ -170,10 +170,10 @@ def _beside(variant: Variant, files: Iterable[File]) -> list[File]:
     return sorted(found, key=lambda file: (file.name == "config.json", file.path))
 
 
-def _projector(variant: Variant, repository: str) -> File:
+def _projector(variant: Variant, repo_id: str) -> File:
     found = [companion.file for companion in variant.companions if companion.role is Role.PROJECTOR]
     if not found:
-        raise Refused("hub.no_projector", repository=repository, name=name_of(variant))
+        raise Refused("hub.no_projector", repo_id=repo_id, name=name_of(variant))
     return found[0]
 
 
@@ -185,7 +185,7 @@ def _checked(paths: Sequence[str], repository: Repository) -> tuple[RemoteFile, 
         if path in twins:
             raise twins[path]
         if not is_fetched(path, paths):
-            raise Refused("hub.kind_refused", repository=repository.id, name=path)
+            raise Refused("hub.kind_refused", repo_id=repository.id, name=path)
     return tuple(known[path] for path in paths)
 
 
