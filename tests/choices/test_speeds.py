@@ -9,7 +9,7 @@ from tests.choices.made_surroundings import LOAD, around, engine, model, told
 from tests.estimates.made_blueprints import GIB, made
 
 from weighbridge.choices.choice import weigh
-from weighbridge.choices.speeds import Speedometer, is_mixture, speeds_of
+from weighbridge.choices.speeds import Speedometer, needs_whole_header, speeds_of
 from weighbridge.estimates.fit import Verdict
 from weighbridge.estimates.shape import Certainty
 from weighbridge.estimates.speed.speed import SpeedBasis
@@ -113,9 +113,6 @@ def test_what_is_not_known_of_the_model(blueprint, code):
 
 def test_what_is_known_is_not_explained_as_unknown():
     assert why(weighed(here()), here()) is None
-    assert is_mixture("Qwen3MoeForCausalLM")
-    assert not is_mixture("llama")
-    assert not is_mixture(None)
 
 
 def test_a_memory_that_is_one_for_both_is_as_fast_as_its_chip():
@@ -125,6 +122,33 @@ def test_a_memory_that_is_one_for_both_is_as_fast_as_its_chip():
     one = here(chip, bandwidth=None)
     (leg,) = speeds_of(weighed(one), one, TABLES).decode.legs
     assert (leg.pace.name, leg.pace.mid_gbs, leg.pace.constants.api) == ("Apple M4 Pro", pytest.approx(273), "cuda")
+
+
+@pytest.mark.parametrize(
+    ("quant", "parameters"),
+    [("Q4_0", 2 * GIB * 8 / 4.5), ("Q4_K_M", 2 * GIB * 8 / 4.5), ("Q8_0", 2 * GIB * 8 / 8.5), ("4bit", 0), (None, 0)],
+)
+def test_parameters_of_a_brief_header_are_counted_by_size_and_type(quant, parameters):
+    brief = replace(TENTH, weights=replace(TENTH.weights, exact=False, input_bytes=0), use=Use())
+    able = replace(here(), machine=replace(here().machine, cpu=replace(here().machine.cpu, extensions=("AVX2",))))
+    (leg,) = speeds_of(weighed(able, brief, quant=quant), able, TABLES).decode.legs
+    assert leg.work.parameters == pytest.approx(parameters, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("changes", "quant", "needed"),
+    [
+        ({}, "Q4_K_M", False),
+        ({}, None, True),
+        ({"experts": 8}, "Q4_0", True),
+        ({"architecture": "qwen3moe"}, "Q8_0", True),
+        ({"experts": 8, "tensors": ()}, "Q4_0", False),
+    ],
+)
+def test_when_the_start_of_a_header_is_not_enough(changes, quant, needed):
+    brief = model(quant=quant)
+    assert needs_whole_header(replace(brief, info=replace(brief.info, **changes))) is needed
+    assert not needs_whole_header(replace(brief, info=None))
 
 
 def ran(surroundings, tps, calculated_tps, files=None, load=LOAD):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -20,7 +21,9 @@ from weighbridge.estimates.speed.prefill import first_token_s
 from weighbridge.estimates.speed.speed import Speed
 from weighbridge.estimates.speed.speeds import PROMPT, Speeds, speeds
 from weighbridge.estimates.speed.work import works
+from weighbridge.formats.ggml_types import TYPES
 from weighbridge.hardware.machine import Bandwidth, Machine
+from weighbridge.library.model import Model
 from weighbridge.running.observations import build_of
 from weighbridge.running.paces import SpeedTables, paces_for
 from weighbridge.running.speed_observations import SpeedObservation, bandwidths_of, runs_of, speed_situation
@@ -28,6 +31,10 @@ from weighbridge_engines.api import Cause
 
 _ON_CARDS_ALONE = ("mlx", "exllamav2", "exllamav3")
 """Engines of whose speed on a processor nothing is known: none of the constants is theirs."""
+
+_BITS = {each.name: each.bits_per_weight for each in TYPES.values()}
+_TYPE = re.compile("|".join(sorted(_BITS, key=len, reverse=True)))
+"""The type that a label begins with: "Q4_K_M" holds mostly "Q4_K"."""
 
 _Runs = tuple[tuple[Run, ...], tuple[Run, ...]]
 
@@ -54,6 +61,7 @@ class Speedometer:
         fit, blueprint = choice.fit, choice.blueprint
         if fit is None or blueprint is None or fit.verdict is Verdict.NO or _is_use_open(blueprint):
             return Speeds()
+        blueprint = _counted(blueprint, choice.model.quant)
         known = speeds(blueprint, fit.plan, choice.places, self.paces(choice), depth=depth, prompt=prompt)
         return self._experienced(choice, blueprint, known) if self._past else known
 
@@ -124,9 +132,12 @@ def speeds_of(
     return Speedometer(around, tables, past).of(choice, depth=depth, prompt=prompt)
 
 
-def is_mixture(architecture: str | None) -> bool:
-    """Whether an architecture's own name says that it has experts, which the start of a header may leave open."""
-    return "moe" in (architecture or "").casefold()
+def needs_whole_header(model: Model) -> bool:
+    """Whether the start of its header, where no more is read, leaves its speed open: by experts, or by its type."""
+    info = model.info
+    if info is None or info.full:
+        return False
+    return bool(info.experts) or _is_mixture(info.architecture) or not _TYPE.match(model.quant or "")
 
 
 def first_token_range_s(known: Speeds, prompt: int) -> tuple[float, float] | None:
@@ -156,13 +167,29 @@ def _paths(one: SpeedObservation) -> list[str]:
         return []
 
 
+def _is_mixture(architecture: str | None) -> bool:
+    """Whether an architecture's own name says that it has experts, which the start of a header may leave open."""
+    return "moe" in (architecture or "").casefold()
+
+
+def _counted(blueprint: Blueprint, quant: str | None) -> Blueprint:
+    """With the parameters counted by size and type where only the start of a header is read: what computes is bound by
+    them, and may be slower than what its memory gives.
+    """
+    bits = _BITS.get((_TYPE.match(quant or "") or [""])[0])
+    if blueprint.use.active_parameters is not None or blueprint.weights.exact or bits is None:
+        return blueprint
+    parameters = int(blueprint.weights.total_bytes * 8 / bits)
+    return replace(blueprint, use=replace(blueprint.use, active_parameters=parameters))
+
+
 def _at(speed: Speed, tps: float) -> Speed:
     return replace(speed, mid_tps=tps)
 
 
 def _is_use_open(blueprint: Blueprint) -> bool:
     """Whether it has experts, but what of its bytes are theirs is not read yet: a token touches few of those."""
-    return not blueprint.weights.exact and (blueprint.use.expert_share != 1.0 or is_mixture(blueprint.architecture))
+    return not blueprint.weights.exact and (blueprint.use.expert_share != 1.0 or _is_mixture(blueprint.architecture))
 
 
 def _is_known(engine_id: str, place: Place) -> bool:

@@ -54,12 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _scanned(library: Library) -> tuple[Model, ...]:
-    """All models; of those with experts the whole header, for how fast they are depends on it."""
+    """All models; the whole header of those whose speed the start of it leaves open."""
     from weighbridge.base.errors import BadFile
-    from weighbridge.choices.speeds import is_mixture
+    from weighbridge.choices.speeds import needs_whole_header
 
     for model in library.scan():
-        if model.info is not None and (model.info.experts or is_mixture(model.info.architecture)):
+        if needs_whole_header(model):
             with suppress(BadFile):  # it is the row's problem then
                 library.read_full(model)
     return library.models
