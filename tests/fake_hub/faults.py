@@ -31,8 +31,8 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class _Midway(Fault):
-    """Happens after some bytes of the body."""
+class Midway(Fault):
+    """Happens after some bytes of the body; -1 is before the headers, as always where there is no body (HEAD)."""
 
     after: int = 0
 
@@ -42,17 +42,17 @@ class _Midway(Fault):
 
 
 @dataclass(frozen=True)
-class Cut(_Midway):
+class Cut(Midway):
     """The connection is closed in order (FIN) after `after` bytes, less than its length told."""
 
 
 @dataclass(frozen=True)
-class Reset(_Midway):
+class Reset(Midway):
     """The connection is torn down (RST) after `after` bytes."""
 
 
 @dataclass(frozen=True)
-class Stall(_Midway):
+class Stall(Midway):
     """Nothing comes for `seconds` after `after` bytes; then it goes on."""
 
     seconds: float = math.inf

@@ -3,15 +3,13 @@ ones, at signed addresses that expire."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import secrets
 import time
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 from tests.fake_hub.api import not_there
-from tests.fake_hub.exchange import Answer, Request, in_range, redirect, refusal
+from tests.fake_hub.exchange import Answer, Request, in_range, redirect
 from tests.fake_hub.faults import expired
 from tests.fake_hub.repository import Commit, Entry, Repo
 
@@ -60,41 +58,28 @@ def raw(commit: Commit, path: str) -> Answer:
 
 
 class Signer:
-    """Makes addresses of the storage and knows its own until they expire."""
+    """Makes addresses of the storage, and knows its own until they expire."""
 
     def __init__(self) -> None:
         self.seconds = 3600.0
-        self._key = secrets.token_bytes(16)
-        self._entries: dict[str, Entry] = {}
+        self._signed: dict[str, tuple[Entry, float]] = {}
 
     def signed(self, cdn: str, entry: Entry) -> str:
-        self._entries[entry.storage_hash] = entry
-        until = f"{time.time() + self.seconds:.3f}"
-        name = entry.path.rpartition("/")[2]
-        query = {
-            "response-content-disposition": f'attachment; filename="{name}"',
-            "Expires": until,
-            "Signature": self._signature(entry.storage_hash, until),
-        }
+        """A new address of a file's bytes, good for `seconds`."""
+        signature, until = secrets.token_hex(16), time.time() + self.seconds
+        self._signed[signature] = entry, until
+        shown = f'attachment; filename="{entry.path.rpartition("/")[2]}"'
+        query = {"response-content-disposition": shown, "Expires": f"{until:.0f}", "Signature": signature}
         return f"{cdn}/xet-bridge/{entry.storage_hash}?{urlencode(query)}"
 
     def expire(self) -> None:
         """None of the addresses made so far is good any more."""
-        self._key = secrets.token_bytes(16)
+        self._signed = {signature: (entry, 0.0) for signature, (entry, _) in self._signed.items()}
 
     def answer(self, asked: Request) -> Answer:
         """GET of the storage. Its ETag is the storage's own hash."""
-        place, name = (*asked.segments, "")[:2]
-        entry = self._entries.get(name)
-        if place != "xet-bridge" or entry is None:
-            return refusal(404, None, "NoSuchKey")
-        asked.file = entry.path
-        until = asked.query.get("Expires", ["0"])[0]
-        signature = asked.query.get("Signature", [""])[0]
-        if not hmac.compare_digest(signature, self._signature(name, until)) or float(until) < time.time():
-            return expired(entry.path)
-        told = {"ETag": f'"{name}"', "Content-Type": "application/octet-stream"}
+        entry, until = self._signed.get(asked.query.get("Signature", [""])[0], (None, 0.0))
+        if entry is None or asked.segments != ["xet-bridge", entry.storage_hash] or until < time.time():
+            return expired(entry.path if entry else None)
+        told = {"ETag": f'"{entry.storage_hash}"', "Content-Type": "application/octet-stream"}
         return in_range(asked, Answer(200, told, entry.content, file=entry.path))
-
-    def _signature(self, name: str, until: str) -> str:
-        return hmac.new(self._key, f"{name} {until}".encode(), hashlib.sha256).hexdigest()

@@ -7,6 +7,8 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -87,8 +89,10 @@ class FakeHub:
         xet: bool = False,
         **facts: Any,
     ) -> Repo:
-        """A new repository. Files of `lfs_from` bytes and more are large ones; with `xet` they are in Xet's storage
-        too. A repository whose files are on another branch has an empty main. `facts`: see Repo."""
+        """A new repository. Files of `lfs_from` bytes and more, and those whose name ends as weights do, are large ones;
+        with `xet` they are in Xet's storage too. A repository whose files are on another branch has an empty main.
+        `facts`: see Repo.
+        """
         repo = Repo(id, gated, private, tags, lfs_from, facts, self._xet.store if xet else None)
         if branch != "main":
             repo.commit({".gitattributes": "*.safetensors filter=lfs\n"}, title="initial commit")
@@ -111,10 +115,14 @@ class FakeHub:
         """Every signed address made so far is good no more."""
         self.signer.expire()
 
-    def drop_connections(self) -> None:
-        """Closes every connection that is open now."""
-        self._hub.drop_connections()
-        self._cdn.drop_connections()
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """The network is gone: every connection is closed, and each new one at once."""
+        for service in (self._hub, self._cdn):
+            service.away = True
+            service.drop_connections()
+        yield
+        self._hub.away = self._cdn.away = False
 
     def trust(self) -> ssl.SSLContext:
         """What a client needs to believe the servers' certificate."""

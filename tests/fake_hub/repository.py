@@ -14,6 +14,9 @@ from tests.fake_hub.content import Content, Held, content_of, git_sha1, sha256
 Files = Mapping[str, bytes | str | Path | Content | None]
 """Content by path. None removes a file that was there."""
 
+LARGE = (".gguf", ".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".pkl", ".onnx", ".model")
+"""Endings of files that are large ones whatever their size, as in the .gitattributes of most repositories."""
+
 _FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -119,7 +122,7 @@ class Repo:
         return next(iter(self.commits.values())).date
 
     def _entry(self, path: str, content: Content) -> Entry:
-        large = content.size >= self.lfs_from
+        large = content.size >= self.lfs_from or path.endswith(LARGE)
         return Entry(path, content, large, self.store(content) if self.store and large else None)
 
     def _advance(self, branch: str, title: str, entries: dict[str, Entry]) -> Commit:

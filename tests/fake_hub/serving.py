@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.fake_hub.content import read
 from tests.fake_hub.exchange import Answer, Request
-from tests.fake_hub.faults import Corrupt, Cut, Fault, Reset, Slow, Stall
+from tests.fake_hub.faults import Corrupt, Fault, Midway, Reset, Slow, Stall
 
 Answering = Callable[[Request], tuple[Answer, Fault | None]]
 _RATE_STEPS_PER_S = 50
@@ -29,6 +29,7 @@ class Service:
     def __init__(self, name: str, answering: Answering, context: ssl.SSLContext | None = None) -> None:
         self.name, self.answering, self.context = name, answering, context
         self.closing = threading.Event()
+        self.away = False
         self.errors: list[BaseException] = []
         self._server = _Server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), name=f"fake {name}")
@@ -74,6 +75,9 @@ class _Server(ThreadingTCPServer):
         with self._lock:
             self._open.add(connection)
         return connection, address
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        return not self.service.away
 
     def shutdown_request(self, request: Any) -> None:
         with self._lock:
@@ -124,8 +128,11 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is not None:
             answer = fault.change(answer)
         request.status = answer.status
+        bodiless = self.command == "HEAD"
+        if isinstance(fault, Midway) and (bodiless or fault.after < 0) and not self._survives(fault):
+            return
         self._head(answer)
-        if self.command != "HEAD":
+        if not bodiless:
             self._body(request, answer, fault)
 
     def _head(self, answer: Answer) -> None:
@@ -146,18 +153,15 @@ class _Handler(BaseHTTPRequestHandler):
             request.sent = len(packed)
             return
         for piece in _pieces(answer, fault):
-            if not self._midway(request, fault):
+            if isinstance(fault, Midway) and request.sent == fault.after and not self._survives(fault):
                 return
             self.wfile.write(piece)
             request.sent += len(piece)
             if isinstance(fault, Slow):
                 self.server.service.closing.wait(len(piece) / fault.bytes_per_second)
-        self._midway(request, fault)
 
-    def _midway(self, request: Request, fault: Fault | None) -> bool:
-        """Whether to go on at this point of the body."""
-        if not isinstance(fault, Cut | Reset | Stall) or request.sent != fault.after:
-            return True
+    def _survives(self, fault: Midway) -> bool:
+        """Lets it happen. Whether the answer goes on afterwards."""
         if isinstance(fault, Stall):
             self.server.service.closing.wait(None if math.isinf(fault.seconds) else fault.seconds)
             return True
@@ -173,7 +177,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _pieces(answer: Answer, fault: Fault | None) -> Iterator[bytes | memoryview]:
     """The body, parted where the fault is."""
-    if isinstance(fault, Cut | Reset | Stall):
+    if isinstance(fault, Midway) and fault.after > 0:
         middle = min(answer.end, answer.start + fault.after)
         yield from answer.content.pieces(answer.start, middle)
         yield from answer.content.pieces(middle, answer.end)
