@@ -1,0 +1,229 @@
+"""What the Hub says of a repository, and the bytes of its files: `remote.Source`, over the network."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import httpx2
+
+from weighbridge import __version__
+from weighbridge.base.errors import Refused, Unreachable
+from weighbridge.base.task import Task
+from weighbridge.hub.connecting import Resolve, resolve
+from weighbridge.hub.errors import About, BadAnswer, fault
+from weighbridge.hub.library import PLAIN, library
+from weighbridge.hub.network import NetworkLog
+from weighbridge.hub.remote import Located, RemoteFile, Repository
+from weighbridge.hub.streaming import Streamed
+from weighbridge.hub.transport import CONNECT_S, LIMIT, MOST_BYTES, PURPOSE, READ_S, Access, Transport
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+    from huggingface_hub.hf_api import RepoFile, RepoFolder
+
+STALL_S = 5.0
+MOST_FILES = 100_000
+README_BYTES = 1 << 20
+_REPO_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_MOST_REVISION = 250
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+class Hub:
+    """The Hub that `access` names; every request is written into `log`. From any thread.
+
+    `tls` and `look_up` stand in for the system's trust and name server. A method may raise what `remote.Source` says.
+    """
+
+    def __init__(
+        self, access: Access, log: NetworkLog, tls: ssl.SSLContext | None = None, look_up: Resolve = resolve
+    ) -> None:
+        self._access, self._log, self._tls, self._look_up = access, log, tls, look_up
+        self._transport = Transport(access, log, tls, look_up)
+        self._client = httpx2.Client(
+            transport=self._transport,
+            follow_redirects=True,
+            headers={**PLAIN, "user-agent": f"weighbridge/{__version__}"},
+            timeout=httpx2.Timeout(READ_S, connect=CONNECT_S),
+        )
+
+    def without_token(self) -> Hub:
+        """The same Hub, asked as somebody whom it does not know: for a token that it does not take."""
+        return Hub(self._access.without_token(), self._log, self._tls, self._look_up)
+
+    def close(self) -> None:
+        """End all connections."""
+        self._client.close()
+
+    def repository(self, repo_id: str, revision: str = "main", task: Task | None = None) -> Repository:
+        """A repository with all its files, at the commit at which `revision` is now. `task` can end it between two
+        pages of a thousand files."""
+        _require_names(repo_id, revision)
+        with self._library(About(repo_id, revision)) as api:
+            said = api.model_info(repo_id, revision=None if revision == "main" else revision, timeout=READ_S)
+            commit = _matching(_COMMIT, said.sha)
+            name = _matching(_REPO_ID, said.id)
+            files = tuple(_files(api.list_repo_tree(name, recursive=True, revision=commit), task))
+            tags = tuple(str(tag) for tag in said.tags or ())
+            return Repository(name, revision, commit, files, bool(said.gated), tags)
+
+    def branches(self, repo_id: str) -> tuple[str, ...]:
+        """The names of its branches, as the Hub orders them."""
+        _require_names(repo_id)
+        with self._library(About(repo_id)) as api:
+            return tuple(str(branch.name) for branch in api.list_repo_refs(repo_id).branches)
+
+    def user(self) -> str:
+        """The name of whose token it is. Raises Refused("hub.token") where the Hub does not take it."""
+        with self._asking(About()):
+            response = self._client.get(f"{self._endpoint()}/api/whoami-v2", extensions=_extensions("token"))
+            return str(response.json()["name"])
+
+    def locate(self, repo_id: str, commit: str, path: str) -> Located:
+        """A fresh address of a file's bytes, signed for some minutes."""
+        from huggingface_hub import get_hf_file_metadata
+
+        _require_names(repo_id, commit, path)
+        with self._library(About(repo_id, commit, path)):
+            said = get_hf_file_metadata(self._address(repo_id, commit, path), token=False, timeout=READ_S)
+            if said.commit_hash is None or said.etag is None or said.size is None:
+                raise Unreachable("hub.portal", host=self._access.origin().host, reason="X-Repo-Commit")
+            etag = said.etag if _COMMIT.fullmatch(said.etag) else _matching(_SHA256, said.etag)
+            return Located(said.location, etag, said.size, _matching(_COMMIT, said.commit_hash))
+
+    @contextmanager
+    def open(self, located: Located, start: int, purpose: str = "file") -> Iterator[Streamed]:
+        """The bytes of a file from `start` on. Without a byte for STALL_S it is told as "hub.stalled"."""
+        with self._asking(About()):
+            headers = {"range": f"bytes={start}-"} if start else {}
+            extensions = {**_extensions(purpose, None), "timeout": httpx2.Timeout(STALL_S, connect=CONNECT_S).as_dict()}
+            request = self._client.build_request("GET", located.url, headers=headers, extensions=extensions)
+            response = self._client.send(request, stream=True)
+        try:
+            streamed = Streamed(response, located, start)
+        except Unreachable:
+            response.close()
+            raise
+        try:
+            yield streamed
+        finally:
+            streamed.close()
+
+    def small(self, repo_id: str, commit: str, path: str, most_bytes: int, purpose: str = "file") -> bytes:
+        """The first `most_bytes` of a file: the whole of a small one."""
+        _require_names(repo_id, commit, path)
+        with self._asking(About(repo_id, commit, path)):
+            request = self._client.build_request(
+                "GET",
+                self._address(repo_id, commit, path),
+                headers={"range": f"bytes=0-{most_bytes - 1}"},
+                extensions=_extensions(purpose, None),
+            )
+            try:
+                response = self._client.send(request, stream=True)
+            except BadAnswer as bad:
+                if bad.answer.status == httpx2.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+                    return b""  # an empty file has no first byte
+                raise
+            try:
+                return _first(response, most_bytes)
+            finally:
+                response.close()
+
+    def readme(self, repo_id: str, commit: str) -> str | None:
+        """The model's card, in Markdown from strangers, cut at a MiB; None where it has none."""
+        try:
+            data = self.small(repo_id, commit, "README.md", README_BYTES, "card")
+        except Refused as refused:
+            if refused.code == "hub.no_file":
+                return None
+            raise
+        return data.decode("utf-8", "replace")
+
+    def _endpoint(self) -> str:
+        return self._access.endpoint().rstrip("/")
+
+    def _address(self, repo_id: str, commit: str, path: str) -> str:
+        return f"{self._endpoint()}/{repo_id}/resolve/{quote(commit, safe='')}/{quote(path)}"
+
+    @contextmanager
+    def _library(self, about: About) -> Iterator[HfApi]:
+        with self._asking(about), library(self._endpoint(), self._transport) as api:
+            yield api
+
+    @contextmanager
+    def _asking(self, about: About) -> Iterator[None]:
+        """Where an answer becomes an error that names what was asked for."""
+        try:
+            yield
+        except BadAnswer as bad:
+            raise fault(bad.answer, about) from None
+        except httpx2.TooManyRedirects:
+            raise self._unreadable("redirects") from None
+        except httpx2.InvalidURL as error:
+            raise self._unreadable(type(error).__name__) from None
+        except _UNREADABLE as error:
+            raise self._unreadable(type(error).__name__) from error
+
+    def _unreadable(self, reason: str) -> Unreachable:
+        return Unreachable("hub.server", host=self._access.origin().host, reason=reason)
+
+
+def _extensions(purpose: str, most_bytes: int | None = MOST_BYTES) -> dict[str, Any]:
+    return {PURPOSE: purpose, LIMIT: most_bytes}
+
+
+def _require_names(repo_id: str, revision: str = "main", path: str = "x") -> None:
+    """Raise Refused("hub.bad_name") at what is no name of a repository, a revision or a file, before it is sent."""
+    parts = repo_id.split("/")
+    if not _REPO_ID.fullmatch(repo_id) or any(part.strip(".") == "" for part in parts):
+        raise Refused("hub.bad_name", name=repo_id)
+    for name, most in ((revision, _MOST_REVISION), (path, 4_096)):
+        dots = any(part in ("", ".", "..") for part in name.split("/"))
+        if dots or len(name) > most or not name.isprintable():
+            raise Refused("hub.bad_name", name=name)
+
+
+def _files(entries: Any, task: Task | None) -> Iterator[RemoteFile]:
+    for entry in islice(entries, MOST_FILES + 1):
+        if task is not None:
+            task.check()
+        yield from _file(entry)
+
+
+def _file(entry: RepoFile | RepoFolder) -> Iterator[RemoteFile]:
+    """A file of the tree; nothing for a folder. Raises ValueError where it is not what a tree holds."""
+    from huggingface_hub.hf_api import RepoFile
+
+    if not isinstance(entry, RepoFile):
+        return
+    if not isinstance(entry.path, str) or type(entry.size) is not int or entry.size < 0:
+        raise ValueError("path, size")
+    sha256 = None if entry.lfs is None else _matching(_SHA256, entry.lfs.sha256)
+    git_sha1 = None if sha256 else _matching(_COMMIT, entry.blob_id)
+    xet_hash = None if entry.xet_hash is None else _matching(_SHA256, entry.xet_hash)
+    yield RemoteFile(entry.path, entry.size, sha256, git_sha1, xet_hash)
+
+
+def _matching(form: re.Pattern[str], value: object) -> str:
+    """A hash or a name as it must be, for it may become a part of a path. Raises ValueError."""
+    if not isinstance(value, str) or not form.fullmatch(value) or ".." in value:
+        raise ValueError(form.pattern)
+    return value
+
+
+def _first(response: httpx2.Response, most_bytes: int) -> bytes:
+    held = bytearray()
+    for piece in response.iter_raw():
+        held += piece
+        if len(held) >= most_bytes:
+            break
+    return bytes(held[:most_bytes])

@@ -1,0 +1,28 @@
+"""What libraries of the Hub read from the environment when they are imported, set once at the program's start."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+
+QUIET = {
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_SYMLINKS_WARNING": "1",
+    "DO_NOT_TRACK": "1",
+}
+"""No telemetry, and nothing written to a window's missing stderr."""
+
+SMALL = {
+    "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_SIZE": "64000000",
+    "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_PERFILE_SIZE": "32000000",
+    "HF_XET_RECONSTRUCTION_MIN_PREFETCH_BUFFER": "32000000",
+    "HF_XET_CLIENT_READ_TIMEOUT": "30s",
+}
+"""Xet's own buffers take up to 6 GB, and it waits for five minutes. What the user has set stands."""
+
+
+def prepare(environment: MutableMapping[str, str]) -> None:
+    """Put both into `environment`, before anything of the Hub is imported."""
+    environment.update(QUIET)
+    for name, value in SMALL.items():
+        environment.setdefault(name, value)

@@ -1,0 +1,62 @@
+"""huggingface_hub, made to ask by way of our transport and no other.
+
+It has one session for the whole process. Ours sends each request by the transport of whoever is asking at that moment
+in that thread, and refuses those that nobody of ours has asked for.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+import httpx2
+
+from weighbridge.base.errors import Refused
+from weighbridge.hub.addresses import Origin, origin_of
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+PLAIN = {"accept-encoding": "identity"}
+"""Nothing packed: what comes is as large as it says."""
+
+_asking: ContextVar[tuple[Origin, httpx2.BaseTransport] | None] = ContextVar("asking", default=None)
+_installing = threading.Lock()
+_installed = threading.Event()
+
+
+@contextmanager
+def library(endpoint: str, transport: httpx2.BaseTransport) -> Iterator[HfApi]:
+    """huggingface_hub's API of the Hub at `endpoint`, whose requests go by `transport`, in this thread, until the end.
+
+    The token is none of its business: the transport adds it.
+    """
+    from huggingface_hub import HfApi, set_client_factory
+
+    with _installing:
+        if not _installed.is_set():
+            set_client_factory(_client)
+            _installed.set()
+    before = _asking.set((origin_of(endpoint), transport))
+    try:
+        yield HfApi(endpoint, token=False, library_name="weighbridge")
+    finally:
+        _asking.reset(before)
+
+
+def _client() -> httpx2.Client:
+    return httpx2.Client(transport=_OfWhoeverAsks(), follow_redirects=True, headers=PLAIN)
+
+
+class _OfWhoeverAsks(httpx2.BaseTransport):
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        asking = _asking.get()
+        if asking is None:
+            raise Refused("hub.unasked", host=request.url.host)
+        endpoint, transport = asking
+        if request.url.path.startswith("/api/") and origin_of(str(request.url)) != endpoint:
+            raise Refused("hub.unasked", host=request.url.host)  # files may be elsewhere, answers about them not
+        return transport.handle_request(request)
