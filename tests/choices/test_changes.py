@@ -101,6 +101,15 @@ def test_one_more_of_the_cards_that_are_there():
     assert len(change.choice.places) == 3
 
 
+def test_another_card_where_one_more_is_no_faster():
+    slow = replace(FAST_RTX, bandwidth=Bandwidth(100.0, 100.0, "its maker"))
+    change = of_kind(found(here(slow), TENTH, wanted=100), ChangeKind.CARD)
+    assert not change.upgrade.like_others
+    assert change.choice.speeds.decode.mid_tps >= 100
+    assert len(change.choice.places) == 2
+    assert " GiB in place of what is there, such as NVIDIA GeForce " in said(change, here(slow), TENTH)
+
+
 def test_a_card_that_no_build_here_uses_costs_an_installation():
     small = here(unseen(FAST_RTX), free_gib=4, total_gib=8)
     change = found(small)[0]
@@ -161,6 +170,22 @@ def test_memory_that_is_one_for_both_is_what_was_bought():
     chip = Device("gpu0", "apple", "Apple M4", memory, bandwidth=Bandwidth(120.0, 120.0, "its maker"),
                   seen_by=(Sight("llama_server", "CUDA0"),))  # fmt: skip
     assert found(here(chip, free_gib=6, total_gib=8)) == ()
+
+
+def test_a_graphics_part_that_borrows_gets_more_with_more_memory():
+    memory = Memory(MemoryKind.SHARED, 8 * GIB, 6 * GIB, 4 * GIB)
+    part = Device("gpu0", "amd", "AMD Radeon 780M", memory, seen_by=(Sight("llama_server", "Vulkan0"),))
+    some = found(here(part, free_gib=6, total_gib=8))
+    change = of_kind(some, ChangeKind.MEMORY)
+    assert change.upgrade.memory_bytes == 32 * GIB  # half of it can be borrowed
+    assert change.upgrade.machine.devices[0].memory.usable_bytes == 16 * GIB
+    assert ChangeKind.CARD in kinds(some)
+
+
+def test_no_other_card_goes_into_a_laptop():
+    laptop = replace(FAST_RTX, name="NVIDIA GeForce RTX 3090 Laptop GPU", memory=Memory(MemoryKind.DEDICATED, GIB, GIB))
+    some = found(here(laptop, free_gib=6, total_gib=8))
+    assert kinds(some) == [ChangeKind.MEMORY]
 
 
 def test_an_engine_gets_cards_of_the_makers_that_it_runs_on():

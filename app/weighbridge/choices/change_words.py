@@ -70,6 +70,12 @@ def _added(change: Change) -> str:
     memory = _gib(upgrade.device)
     if upgrade.like_others:
         return text("One more {device} ({memory})", device=_name(upgrade.device), memory=memory)
+    if upgrade.replaces:
+        return text(
+            "A card with {memory} in place of what is there, such as {device}",
+            memory=memory,
+            device=_name(upgrade.device),
+        )
     return text("A card with {memory}, such as {device}", memory=memory, device=_name(upgrade.device))
 
 

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 
 from weighbridge.choices.choice import ONLY_ON, Choice, Surroundings, weigh
 from weighbridge.choices.speeds import Speedometer
@@ -16,13 +17,13 @@ from weighbridge.choices.upgrades import (
     Upgrade,
     cards_to_add,
     faster_memory,
+    is_of_laptop,
     more_memory,
     one_more_card,
     usable,
     with_card,
 )
 from weighbridge.estimates.blueprint import Blueprint
-from weighbridge.estimates.estimate import PlaceKind
 from weighbridge.estimates.fit import GOOD, SHORTEST_CONTEXT, SMALLER_CACHE, WHOLE
 from weighbridge.hardware.machine import Device, MemoryKind
 from weighbridge.hardware.memory_types import MemoryType
@@ -151,17 +152,18 @@ class _Trial:
             yield from self._upgraded(ChangeKind.MEMORY_TYPE, faster_memory(self._around.machine, kinds))
 
     def cards(self, tables: SpeedTables) -> Iterator[Change]:
-        """One more of the cards that are there; where there is none, a first one."""
+        """One more of the cards that are there; where there is none, or that is not enough, one out of the table."""
         machine, engine_id = self._around.machine, self._engine_id
-        if not self._can_be_built_on:
-            return
         there = [usable(each, engine_id) for each in machine.devices if each.memory.kind is MemoryKind.DEDICATED]
+        if not self._can_be_built_on or any(is_of_laptop(card.name) for card in there):
+            return
         others = [each for each in machine.devices if each.memory.kind is not MemoryKind.DEDICATED]
-        upgrades = one_more_card(replace(machine, devices=(*there, *others)), there)
-        if not there:
-            makers = ONLY_ON.get(engine_id)
-            cards = [card for card in cards_to_add(tables.cards) if makers is None or card.vendor in makers]
-            upgrades = (with_card(machine, card, engine_id) for card in cards)
+        makers = ONLY_ON.get(engine_id)
+        cards = (card for card in cards_to_add(tables.cards) if makers is None or card.vendor in makers)
+        upgrades = chain(
+            one_more_card(replace(machine, devices=(*there, *others)), there),
+            (with_card(machine, card, engine_id) for card in cards),
+        )
         yield from self._upgraded(ChangeKind.CARD, upgrades)
 
     @property
@@ -170,8 +172,8 @@ class _Trial:
 
     @property
     def _can_be_built_on(self) -> bool:
-        """Memory that is one for processor and graphics is what was bought."""
-        return all(place.kind is not PlaceKind.UNIFIED for place in self._choice.places)
+        """A chip that brings its memory with it is what was bought."""
+        return all(device.memory.kind is not MemoryKind.UNIFIED for device in self._around.machine.devices)
 
     def _upgraded(self, kind: ChangeKind, upgrades: Iterable[Upgrade]) -> Iterator[Change]:
         """What is bought should hold a model whole, where a speed does not say otherwise; else in part."""

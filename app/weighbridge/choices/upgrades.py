@@ -26,13 +26,17 @@ _FOR_LAPTOPS = re.compile(r"laptop|mobile|with max-q|\d[ms](?: xt)?$", re.IGNORE
 
 @dataclass(frozen=True)
 class Upgrade:
-    """A machine, and what it has that the one here has not."""
+    """A machine, and what it has that the one here has not.
+
+    `device` is a card: one more like those that are there (`like_others`), or one in their place (`replaces`).
+    """
 
     machine: Machine
     memory_bytes: int | None = None
     memory_type: MemoryType | None = None
     device: Device | None = None
     like_others: bool = False
+    replaces: bool = False
 
 
 def more_memory(machine: Machine) -> Iterator[Upgrade]:
@@ -44,7 +48,8 @@ def more_memory(machine: Machine) -> Iterator[Upgrade]:
     for size in (gib * GIB for gib in MEMORIES_GIB):
         if size > total * 1.1:  # a system tells somewhat less than its modules hold
             larger = replace(memory, total_bytes=size, available_bytes=free + size - total)
-            yield Upgrade(replace(machine, memory=larger), memory_bytes=size)
+            devices = tuple(_borrowing(device, size / total) for device in machine.devices)
+            yield Upgrade(replace(machine, memory=larger, devices=devices), memory_bytes=size)
 
 
 def faster_memory(machine: Machine, kinds: Sequence[MemoryType]) -> Iterator[Upgrade]:
@@ -73,8 +78,23 @@ def cards_to_add(table: Table) -> list[Card]:
     return sorted(cards, key=_order)
 
 
+def is_of_laptop(name: str) -> bool:
+    """Whether a card is soldered into a laptop: neither another nor one more goes in there."""
+    return _FOR_LAPTOPS.search(name) is not None
+
+
+def _borrowing(device: Device, factor: float) -> Device:
+    """A graphics part that borrows the system's memory may borrow the same share of more."""
+    memory = device.memory
+    if memory.kind is not MemoryKind.SHARED:
+        return device
+    sizes = (memory.total_bytes, memory.available_bytes, memory.usable_bytes)
+    total, free, usable_bytes = (None if size is None else int(size * factor) for size in sizes)
+    return replace(device, memory=replace(memory, total_bytes=total, available_bytes=free, usable_bytes=usable_bytes))
+
+
 def _is_for_desktops(name: str) -> bool:
-    return not _FOR_LAPTOPS.search(name) and bool(_FOR_PEOPLE.match(name) or _FOR_WORK.match(name))
+    return not is_of_laptop(name) and bool(_FOR_PEOPLE.match(name) or _FOR_WORK.match(name))
 
 
 def _sizes(table: Table, name: str) -> Iterator[Card]:
@@ -92,9 +112,10 @@ def _order(card: Card) -> tuple[int, bool, float]:
 
 
 def with_card(machine: Machine, card: Card, engine_id: str) -> Upgrade:
-    """With a card, for a build of the engine that can use it."""
+    """With a card, in place of those that are there, for a build of the engine that can use it."""
     described_so = described(machine, [(card, 1)], engines=(engine_id,))
-    return Upgrade(described_so, device=described_so.devices[0])
+    replaces = any(device.memory.kind is MemoryKind.DEDICATED for device in machine.devices)
+    return Upgrade(described_so, device=described_so.devices[0], replaces=replaces)
 
 
 def usable(device: Device, engine_id: str) -> Device:
