@@ -44,6 +44,11 @@ class Task:
         if self._cancelled.is_set():
             raise Cancelled
 
+    def wait(self, seconds: float) -> None:
+        """Sleep, unless the user asks to stop meanwhile. Raises Cancelled."""
+        if self._cancelled.wait(seconds):
+            raise Cancelled
+
     def cancel(self) -> None:
         """Ask the work to stop; it does so at its next step, or at once where it told `on_cancel` how."""
         self._cancelled.set()
