@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from weighbridge.choices.runner import Runner, runner_for
+from weighbridge.estimates.beside import Beside, fit_beside
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Place
 from weighbridge.estimates.fit import GOOD, Fit, Verdict, fit
@@ -96,18 +97,20 @@ def weigh(
     around: Surroundings,
     *,
     engine_id: str | None = None,
+    beside: Beside | None = None,
     with_remedy: bool = False,
 ) -> Choice:
     """`model` as `load` would load it, in what is free now and what unused models would give back.
 
-    `engine_id`: by this engine, not by the one that would be taken. Raises Refused where it does not run the format.
+    `engine_id`: by this engine, not by the one that would be taken. `beside`: with what is to be loaded beside it.
+    Raises Refused where the engine does not run the format.
     """
     runner = None if model.kind in NOT_RUN else runner_for(model.format, around.engines.values(), engine_id)
     if blueprint is None or runner is None or model.problem is not None:
         return Choice(model, blueprint, runner, None, load)
     plan = plan_of(load, runner.engine_id)
     places = around.places(runner.engine_id)
-    here = fit(blueprint, plan, places, with_remedy=with_remedy)
+    here = fit_beside(blueprint, plan, places, beside or Beside(), with_remedy=with_remedy)
     elsewhere = _elsewhere(blueprint, plan, around)
     return Choice(model, blueprint, runner, here, load, places, elsewhere)
 
