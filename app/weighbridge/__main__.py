@@ -6,8 +6,11 @@ and probes are started through a second executable instead of `python -m`.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+
+from weighbridge.hub.environment import prepare
 
 
 def main() -> int:
@@ -15,6 +18,7 @@ def main() -> int:
     argv = sys.argv[1:]
     if argv[:1] == ["probe"]:
         return worker(argv)
+    prepare(os.environ)
     from weighbridge_engines.catalogue import catalogue
 
     if argv:

@@ -287,6 +287,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("The request names no model and none is loaded. There is: {served}."),
         mark('Name one of these in the field "model".'),
     ),
+    "model.no_companion": (
+        mark("No file for the role {role} lies beside {model}."),
+        mark("Put it into the folder of the model, or weigh the model without it."),
+    ),
     "model.no_config": (
         mark("The folder has weights and no {name}, so nothing tells how to run them."),
         mark("Download {name} from the model's page into the same folder."),

@@ -6,11 +6,14 @@ descriptions, units and words of choices are marked texts, translated when shown
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field
 from typing import Any
 
 _KEY = "kind"
+_SAFE = re.compile(r"https://[^\s/?#@\\]+(/[^\s?#@\\]*)?", re.IGNORECASE)
+_LOOPBACK = re.compile(r"http://(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?(/[^\s?#@\\]*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,19 @@ class Switch(Kind):
     def accepts(self, value: object) -> bool:
         """Whether it is one of the two."""
         return isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Address(Kind):
+    """The https address of a server, or http on this machine; None: `none` says what is used then."""
+
+    none: str = ""
+
+    def accepts(self, value: object) -> bool:
+        """Whether it is such an address, without a user's name, a query or a fragment."""
+        if value is None:
+            return True
+        return isinstance(value, str) and bool(_SAFE.fullmatch(value) or _LOOPBACK.fullmatch(value))
 
 
 @dataclass(frozen=True)

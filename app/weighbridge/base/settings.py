@@ -14,12 +14,12 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from weighbridge.base.setting_kinds import Choice, Folders, Kind, Number, Switch, kind_of, setting
+from weighbridge.base.setting_kinds import Address, Choice, Folders, Kind, Number, Switch, kind_of, setting
 from weighbridge.base.small_files import read_small
 from weighbridge.base.words import mark
 from weighbridge_engines.api import Cause
 
-_WINDOW, _PORT, _MODELS = mark("Window"), mark("Port"), mark("Models")
+_WINDOW, _PORT, _MODELS, _HUB = mark("Window"), mark("Port"), mark("Models"), mark("Hugging Face Hub")
 _AS_SYSTEM = mark("As the system")
 _MOST_IDLE_MINUTES = 7 * 24 * 60
 
@@ -61,6 +61,40 @@ _IDLE = Number(
     none=mark("Never"),
 )
 _FOLDERS = Folders(mark("Model folders"), mark("Looked at beside Weighbridge's own folder."), _MODELS)
+_OFFLINE = Switch(
+    mark("Stay offline"),
+    mark("Nothing is asked of the Hub or of a package index. Other machines that you have named yourself still are."),
+    _HUB,
+)
+_AT_ONCE = Number(mark("Downloads at once"), mark("Files that are fetched side by side."), _HUB, low=1, high=3)
+_CAP = Number(
+    mark("Speed of downloads"),
+    mark("All together take no more of the line."),
+    _HUB,
+    low=1,
+    high=100_000,
+    step=10,
+    unit=mark("Mbit/s"),
+    none=mark("No limit"),
+)
+_TARGET = Choice(
+    mark("Where downloads go"),
+    mark("Into Weighbridge's models folder, or where other Hugging Face programs look too."),
+    _HUB,
+    {"folder": mark("Models folder"), "hf_cache": mark("Hugging Face cache")},
+)
+_XET = Choice(
+    mark("Fetch by Xet"),
+    mark("The Hub's own way in many pieces: faster on fast lines, and needed for files over 50 GB."),
+    _HUB,
+    {"large": mark("Large files only"), "always": mark("Always"), "never": mark("Never")},
+)
+_ENDPOINT = Address(
+    mark("Address of the Hub"),
+    mark("For a mirror. Whoever runs it gets your token, and says what a file must be. Empty: what HF_ENDPOINT says."),
+    _HUB,
+    none="https://huggingface.co",
+)
 _KEPT = Kind()
 
 THEMES = tuple(_THEME.words)
@@ -72,7 +106,7 @@ class Settings:
     """All settings with their defaults. None is "not set", and is not written.
 
     `context` is the context length, in tokens, of a load that asks for none. `model_folders` are looked at beside our
-    own. A model that nobody has used for `idle_minutes` is ended; None: never.
+    own. A model that nobody has used for `idle_minutes` is ended; None: never. `download_mbps` is in Mbit/s.
     """
 
     theme: str = setting("system", _THEME)
@@ -83,6 +117,12 @@ class Settings:
     context: int = setting(4096, _CONTEXT)
     idle_minutes: int | None = setting(None, _IDLE)
     model_folders: tuple[str, ...] = setting((), _FOLDERS)
+    offline: bool = setting(False, _OFFLINE)
+    downloads_at_once: int = setting(2, _AT_ONCE)
+    download_mbps: int | None = setting(None, _CAP)
+    download_target: str = setting("folder", _TARGET)
+    xet: str = setting("large", _XET)
+    hub_endpoint: str | None = setting(None, _ENDPOINT)
     window_geometry: str | None = setting(None, _KEPT)
     last_model: str | None = setting(None, _KEPT)
     tray_told: bool = setting(False, Switch())
@@ -91,6 +131,11 @@ class Settings:
     def idle_s(self) -> float | None:
         """How many seconds a model may be unused; None: for ever."""
         return None if self.idle_minutes is None else self.idle_minutes * 60.0
+
+    @property
+    def download_bytes_s(self) -> float | None:
+        """How many bytes a second all downloads may take; None: as many as come."""
+        return None if self.download_mbps is None else self.download_mbps * 1e6 / 8
 
 
 def language_choice(path: Path) -> str | None:

@@ -15,13 +15,14 @@ import httpx2
 from weighbridge import __version__
 from weighbridge.base.errors import Refused, Unreachable
 from weighbridge.base.task import Task
+from weighbridge.hub.access import Access
 from weighbridge.hub.connecting import Resolve, resolve
 from weighbridge.hub.errors import About, BadAnswer, fault
 from weighbridge.hub.library import PLAIN, library
 from weighbridge.hub.network import NetworkLog
 from weighbridge.hub.remote import Located, RemoteFile, Repository
 from weighbridge.hub.streaming import Streamed
-from weighbridge.hub.transport import CONNECT_S, LIMIT, MOST_BYTES, PURPOSE, READ_S, Access, Transport
+from weighbridge.hub.transport import CONNECT_S, LIMIT, MOST_BYTES, PURPOSE, READ_S, Transport
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

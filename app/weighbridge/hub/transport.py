@@ -9,19 +9,18 @@ from __future__ import annotations
 import ssl
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from http import HTTPStatus
 
 import httpcore2
 import httpx2
 
 from weighbridge.base.errors import Refused, Unreachable, WeighbridgeError
-from weighbridge.hub.addresses import Origin, endpoint_of, origin_of, require_allowed
+from weighbridge.hub.access import Access
+from weighbridge.hub.addresses import Origin, origin_of, require_allowed
 from weighbridge.hub.connecting import CheckedBackend, Resolve, resolve
 from weighbridge.hub.errors import Answer, BadAnswer, broken
 from weighbridge.hub.network import Line, NetworkLog
-from weighbridge.hub.token import Token
 
 CONNECT_S, READ_S = 10.0, 10.0
 MOST_BYTES = 64 << 20
@@ -39,23 +38,6 @@ _FAULTS = (
     httpcore2.UnsupportedProtocol,
     OSError,
 )
-
-
-@dataclass(frozen=True)
-class Access:
-    """What the user has set, asked anew for each request: the Hub's address, the token, and whether to stay offline."""
-
-    endpoint: Callable[[], str]
-    token: Callable[[], Token | None]
-    offline: Callable[[], bool]
-
-    def origin(self) -> Origin:
-        """The Hub's origin. Raises Refused("hub.address")."""
-        return endpoint_of(self.endpoint())
-
-    def without_token(self) -> Access:
-        """The same, as somebody whom the Hub does not know."""
-        return replace(self, token=lambda: None)
 
 
 class Transport(httpx2.BaseTransport):

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
 from weighbridge.base.explain import explain_code
-from weighbridge.base.setting_kinds import Folders, Kind, kind_of
+from weighbridge.base.setting_kinds import Address, Folders, Kind, kind_of
 from weighbridge.base.settings import Settings
 from weighbridge.base.words import text
 from weighbridge.ui.folders import short
@@ -93,7 +93,7 @@ class SettingsPage(Page):
         title = label(text(kind.title))
         title.setBuddy(made)
         words = column(title, label(text(kind.description), "dim", wrap=True), gap=0)
-        if isinstance(kind, Folders):  # paths are long
+        if isinstance(kind, Folders | Address):  # paths and addresses are long
             words.addSpacing(2 * STEP)
             words.addWidget(made)
             grid.addLayout(words, place, 0, 1, 2)

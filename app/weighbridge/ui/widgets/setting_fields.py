@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QListWidget, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLineEdit, QListWidget, QSizePolicy, QSpinBox, QWidget
 
-from weighbridge.base.setting_kinds import Choice, Folders, Kind, Number, Switch
+from weighbridge.base.setting_kinds import Address, Choice, Folders, Kind, Number, Switch
 from weighbridge.base.units import THIN
 from weighbridge.base.words import text
 from weighbridge.ui.theme import STEP
-from weighbridge.ui.widgets.parts import button, column, row
+from weighbridge.ui.widgets.parts import button, column, label, row
 
 _MOST = (1 << 31) - 1
 _MOST_ROWS = 6
@@ -93,6 +93,44 @@ class SwitchField(QCheckBox):
         self.chosen.emit(on)
 
 
+class AddressField(QWidget):
+    """A line for an address; empty for None. One that is refused stays to be mended, with why below it."""
+
+    chosen = Signal(object)
+
+    def __init__(self, kind: Address) -> None:
+        super().__init__()
+        self._kind = kind
+        self._line = QLineEdit()
+        self._line.setPlaceholderText(kind.none)
+        self._why = label("", "bad", wrap=True)
+        self._why.hide()
+        column(self._line, self._why, owner=self, gap=1)
+        self.setFocusProxy(self._line)
+        self._shown: object = None
+        self._line.editingFinished.connect(self._tell)
+
+    def setAccessibleName(self, name: str) -> None:
+        """Names the line, which has the focus."""
+        super().setAccessibleName(name)
+        self._line.setAccessibleName(name)
+
+    def show_value(self, value: object) -> None:
+        """Show `value`."""
+        self._shown = value
+        self._line.setText(value if isinstance(value, str) else "")
+        self._why.hide()
+
+    def _tell(self) -> None:
+        value = self._line.text().strip() or None
+        good = self._kind.accepts(value)
+        self._why.setText("" if good else text("Only https addresses without a user's name, or http on this machine."))
+        self._why.setVisible(not good)
+        if good and value != self._shown:
+            self._shown = value
+            self.chosen.emit(value)
+
+
 class FoldersField(QWidget):
     """A list of folders; they are added by the system's dialog, and taken away."""
 
@@ -144,11 +182,12 @@ class FoldersField(QWidget):
         self._remove.setEnabled(bool(self._list.selectedItems()))
 
 
-SettingField = ChoiceField | NumberField | SwitchField | FoldersField
+SettingField = ChoiceField | NumberField | SwitchField | AddressField | FoldersField
 _FIELDS: Mapping[type[Kind], Callable[..., SettingField]] = {
     Choice: ChoiceField,
     Number: NumberField,
     Switch: SwitchField,
+    Address: AddressField,
     Folders: FoldersField,
 }
 
