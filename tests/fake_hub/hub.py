@@ -89,7 +89,7 @@ class FakeHub:
         xet: bool = False,
         **facts: Any,
     ) -> Repo:
-        """A new repository. Files of `lfs_from` bytes and more, and those whose name ends as weights do, are large ones;
+        """A new repository. Files of `lfs_from` bytes and more, and those named as weights are, are large ones;
         with `xet` they are in Xet's storage too. A repository whose files are on another branch has an empty main.
         `facts`: see Repo.
         """

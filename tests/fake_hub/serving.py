@@ -149,16 +149,16 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self, request: Request, answer: Answer, fault: Fault | None) -> None:
         if answer.compressed:
             packed = gzip.compress(read(answer.content))
-            self.wfile.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed))
             request.sent = len(packed)
+            self.wfile.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed))
             return
         for piece in _pieces(answer, fault):
             if isinstance(fault, Midway) and request.sent == fault.after and not self._survives(fault):
                 return
-            self.wfile.write(piece)
-            request.sent += len(piece)
             if isinstance(fault, Slow):
                 self.server.service.closing.wait(len(piece) / fault.bytes_per_second)
+            request.sent += len(piece)
+            self.wfile.write(piece)
 
     def _survives(self, fault: Midway) -> bool:
         """Lets it happen. Whether the answer goes on afterwards."""
