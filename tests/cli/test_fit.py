@@ -1,5 +1,6 @@
 """`weighbridge fit`: a model weighed, in words and as JSON."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -323,3 +324,21 @@ def test_a_cache_beyond_all_models_is_unknown_and_not_too_large(here, tmp_path, 
     path.write_bytes(gguf({**LLAMA, **{f"llama.{name}": value for name, value in keys.items()}}))
     assert told(capsys, str(path))["verdict"] == "unknown"
     assert "what it says cannot be true" in said(capsys, str(path))
+
+
+def test_with_the_projector_that_lies_beside_it(here, headed, capsys):
+    model = headed("qwen3-8b")
+    alone = told(capsys, model)
+    projector = Path(model).with_name("mmproj-F16.gguf")
+    projector.write_bytes(gguf({"general.architecture": "clip"}))
+    with projector.open("r+b") as file:
+        file.truncate(1 << 30)
+    answer = told(capsys, model, "--with", "projector")
+    assert answer["estimate"]["devices"]["host"]["projector"] == int(1.4 * (1 << 30))
+    assert answer["left_bytes"] == alone["left_bytes"] - int(1.4 * (1 << 30))
+    assert "Projector" in said(capsys, model, "--with", "projector")
+
+
+def test_a_role_that_no_file_beside_it_has_is_an_error(here, headed, capsys):
+    assert fit(headed("qwen3-8b"), "--with", "draft", "--json") == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "model.no_companion"

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from weighbridge.base.errors import Refused
+from weighbridge.base.errors import NotFound, Refused
 from weighbridge.base.paths import default_paths, user_path
 from weighbridge.base.words import text
 from weighbridge.cli.described import add_machine_options, is_described
@@ -17,9 +17,12 @@ from weighbridge.cli.loading import positive
 from weighbridge_engines.api import Cause
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.choices.choice import Choice, Surroundings
     from weighbridge.cli.outlook import Outlook
+    from weighbridge.estimates.beside import Beside
     from weighbridge.estimates.blueprint import Blueprint
     from weighbridge.library.model import Model
     from weighbridge.running.observations import Observation
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from weighbridge.running.sizing import Table
     from weighbridge_engines.api import Load
 
+ROLES = ("projector", "draft", "adapter")
 KV_TYPES = ("f16", "bf16", "f32", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
 
 
@@ -45,6 +49,14 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--gpu-layers", type=whole, metavar="N", help=text("layers on cards; default: all that fit"))
     parser.add_argument("--cpu-experts", type=whole, metavar="N", help=text("first layers whose experts stay in RAM"))
     parser.add_argument("--batch", type=positive, metavar="N", help=text("tokens of a prompt computed at a time"))
+    parser.add_argument(
+        "--with",
+        dest="beside",
+        action="append",
+        choices=ROLES,
+        default=[],
+        help=text("with the projector, draft model or adapter that lies beside it"),
+    )
     parser.add_argument("--threads", type=positive, metavar="N", help=text("threads; default: all cores but one"))
     parser.add_argument("--depth", type=whole, metavar="N", help=text("speed with so many tokens in the cache"))
     parser.add_argument("--prompt", type=positive, metavar="N", help=text("first token of a prompt of so many tokens"))
@@ -74,7 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
     around = surroundings_asked(arguments, surroundings(arguments.engines()), tables.cards)
     blueprints = Blueprints()
     load = _load(arguments, model, around, blueprints)
-    choice = weigh(model, blueprints.of(model), load, around, engine_id=arguments.engine, with_remedy=True)
+    helpers = _beside(model, arguments.beside, blueprints)
+    choice = weigh(
+        model, blueprints.of(model), load, around, engine_id=arguments.engine, beside=helpers, with_remedy=True
+    )
     choice, beside, problem = _put_right(choice, around, ask_engine=arguments.exact)
     view = _outlook(arguments, choice, around, tables, blueprints)
     if arguments.json:
@@ -83,6 +98,25 @@ def run(arguments: argparse.Namespace) -> int:
         head = [for_which_in_words(around.machine)] if elsewhere else []
         print(in_words(choice, beside, problem, view, head))
     return 0
+
+
+def _beside(model: Model, roles: Sequence[str], blueprints: Blueprints) -> Beside:
+    """The files that lie beside the model. Raises NotFound where there is none of a role."""
+    from weighbridge.estimates.beside import Beside
+    from weighbridge.formats.variant import Role
+    from weighbridge.library.recognise_path import recognise_path
+
+    found = {role: model.companion(Role(role)) for role in roles}
+    missing = next((role for role, helper in found.items() if helper is None), None)
+    if missing is not None:
+        raise NotFound("model.no_companion", model=model.title, role=missing)
+    sizes = {role: helper.size_bytes or 0 for role, helper in found.items() if helper is not None}
+    draft = found.get("draft")
+    return Beside(
+        projector_bytes=sizes.get("projector", 0),
+        adapter_bytes=sizes.get("adapter", 0),
+        draft=None if draft is None else blueprints.of(recognise_path(draft.path)),
+    )
 
 
 def whole(value: str) -> int:
