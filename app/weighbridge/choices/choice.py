@@ -111,7 +111,7 @@ def weigh(
     plan = plan_of(load, runner.engine_id)
     places = around.places(runner.engine_id)
     here = fit_beside(blueprint, plan, places, beside or Beside(), with_remedy=with_remedy)
-    elsewhere = _elsewhere(blueprint, plan, around)
+    elsewhere = _elsewhere(blueprint, plan_of(replace(load, batch=None), runner.engine_id), around)
     return Choice(model, blueprint, runner, here, load, places, elsewhere)
 
 

@@ -84,7 +84,7 @@ def _weighed(choice: Choice, fit: Fit) -> list[str]:
     )
     lines += [last_off_in_words(choice.last_off)] if choice.last_off is not None else []
     lines += [note_in_words(note) for note in fit.estimate.notes]
-    if choice.blueprint is not None:
+    if choice.blueprint is not None and fit.estimate.term(Term.KV) is not None:
         lines.append(token_in_words(choice.blueprint.shape, fit.plan))
         longest = longest_context(choice.blueprint, fit.plan, choice.places)
         lines += [text("The longest context that fits: {tokens}.", tokens=tokens(longest))] if longest else []

@@ -21,6 +21,7 @@ from weighbridge.choices.words import (
     runner_in_words,
 )
 from weighbridge.estimates.cache import kv_bytes
+from weighbridge.estimates.estimate import Term
 from weighbridge.running.state import Running, State
 from weighbridge.ui import weight
 from weighbridge.ui.folders import short
@@ -212,7 +213,7 @@ class LibraryDetail(QFrame):
     def _show_context(self, choice: Choice | None) -> None:
         """What a token costs and why, how far the context could go, and the curve."""
         fit, blueprint = (choice.fit, choice.blueprint) if choice else (None, None)
-        there = fit is not None and blueprint is not None
+        there = fit is not None and blueprint is not None and fit.estimate.term(Term.KV) is not None
         self._cache.setVisible(there)
         grows = there and any(layer.cached for layer in blueprint.shape.layers) if blueprint else False
         self._curve.setVisible(grows)
