@@ -16,7 +16,8 @@ class Request:
     """One request as it came in, and what became of it. `server` is "hub" or "cdn". Names of headers are lower case.
 
     `kind` is "bytes" where the answer carries bytes of a file, "resolve" where it tells where they are, "api"
-    otherwise. `sent` counts the bytes of the body that were handed to the socket, or are just being; `status` is 0 before the answer.
+    otherwise. `sent` counts the bytes of the body that were handed to the socket, or are just being. `status` is 0
+    before the answer.
     """
 
     server: str

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import random
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tests.fake_hub.content import Held
-from tests.fake_hub.exchange import Answer, Request, redirect, refusal
+from tests.fake_hub.exchange import Answer, Request, redirect
+from tests.fake_hub.limits import standing, too_many
 
 
 @dataclass(frozen=True)
@@ -161,9 +162,7 @@ class RateLimited(Fault):
     resource: str = "resolvers"
 
     def change(self, answer: Answer) -> Answer:
-        told = {"RateLimit": f'"{self.resource}";r=0;t={self.seconds}'}
-        told["RateLimit-Policy"] = f'"fixed window";"{self.resource}";q=500;w=300'
-        refused = refusal(429, None, "Too Many Requests", told)
+        refused = too_many(standing(self.resource, 0, self.seconds))
         refused.file = answer.file
         return refused
 
@@ -180,13 +179,28 @@ class Portal(Fault):
 
 @dataclass(frozen=True)
 class Redirect(Fault):
-    """Sent elsewhere."""
+    """Sent elsewhere. A redirect keeps what else it says."""
 
     to: str = "http://127.0.0.1:9/"
     code: int = 302
 
     def change(self, answer: Answer) -> Answer:
-        return redirect(self.code, self.to, file=answer.file)
+        kept = answer.headers if 300 <= answer.status < 400 else {}
+        return redirect(self.code, self.to, {**kept, "Location": self.to}, file=answer.file)
+
+
+@dataclass(frozen=True)
+class Headers(Fault):
+    """Some headers say something else; None leaves one out."""
+
+    told: Mapping[str, str | None] = field(default_factory=dict)
+
+    def change(self, answer: Answer) -> Answer:
+        for name, value in self.told.items():
+            answer.headers.pop(name, None)
+            if value is not None:
+                answer.headers[name] = value
+        return answer
 
 
 def expired(file: str | None) -> Answer:
@@ -214,6 +228,7 @@ class Faults:
     _planned: list[_Planned] = field(default_factory=list)
     _kinds: Sequence[type[Fault]] = ()
     _rate: float = 0.0
+    _on: Collection[str] = ()
     _chance: random.Random = field(default_factory=random.Random)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -229,11 +244,14 @@ class Faults:
         """As `next`, without end."""
         self.next(fault, path, on, math.inf)
 
-    def random(self, seed: int, rate: float, kinds: Sequence[type[Fault]]) -> None:
-        """From now on, each answer with bytes goes wrong with the chance `rate`, in one of the ways `kinds`. Which
-        answers do depends on `seed` and on the order in which requests come."""
+    def random(
+        self, seed: int, rate: float, kinds: Sequence[type[Fault]], on: Collection[str] = frozenset({"bytes"})
+    ) -> None:
+        """From now on, each answer to a request of a kind `on` goes wrong with the chance `rate`, in one of the ways
+        `kinds`. Which answers do depends on `seed` and on the order in which requests come.
+        """
         with self._lock:
-            self._chance, self._rate, self._kinds = random.Random(seed), rate, kinds
+            self._chance, self._rate, self._kinds, self._on = random.Random(seed), rate, kinds, on
 
     def clear(self) -> None:
         """Nothing goes wrong any more."""
@@ -255,7 +273,7 @@ class Faults:
                     if plan.times <= 0:
                         self._planned.remove(plan)
                     return plan.fault
-            if request.kind == "bytes" and self._kinds and self._chance.random() < self._rate:
+            if request.kind in self._on and self._chance.random() < self._rate:
                 fault = self._chance.choice(self._kinds).drawn(self._chance, answer)
                 return fault if fault.fits(answer) else None
         return None

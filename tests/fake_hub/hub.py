@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import ssl
 import tempfile
-import threading
-import time
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,35 +13,32 @@ from urllib.parse import urlsplit
 
 from tests.fake_hub import api, files
 from tests.fake_hub.exchange import Answer, Request, redirect, refusal
-from tests.fake_hub.faults import Fault, Faults, RateLimited
+from tests.fake_hub.faults import Fault, Faults
+from tests.fake_hub.limits import Limits, too_many
 from tests.fake_hub.repository import Commit, Files, Repo
 from tests.fake_hub.serving import Service
 from tests.fake_hub.xet import LocalXet
 
 _BAD_TOKEN = "Invalid credentials in Authorization header"
-_WINDOW_S = 300
 
 
 class FakeHub:
     """Two servers: the Hub at `endpoint` and the storage of large files at `cdn`. Runs between enter and exit.
 
-    `tokens` says whose a token is. `limits` is how many requests of a kind ("api", "resolvers") are answered in five
-    minutes. `requests` is all that came in, in order.
+    `tokens` says whose a token is; a token that is not there is refused. `requests` is all that came in, in order.
+    `signer.seconds` is how long a signed address is good. Of the pages of lists one may choose the lengths.
     """
 
     def __init__(self, *, tls: bool = False) -> None:
         self.repos: dict[str, Repo] = {}
         self.tokens: dict[str, str] = {}
-        self.limits: dict[str, int] = {}
+        self.limits = Limits()
         self.faults = Faults()
         self.requests: list[Request] = []
         self.signer = files.Signer()
         self.models_per_page, self.files_per_page, self.expanded_per_page = 1000, 1000, 50
         self.authority: Path | None = None
         self._names: dict[str, str] = {}
-        self._counts: dict[str, int] = defaultdict(int)
-        self._since = time.monotonic()
-        self._lock = threading.Lock()
         self._folder = tempfile.TemporaryDirectory(prefix="fake-hub-")
         self._xet = LocalXet(Path(self._folder.name) / "xet")
         context = self._certify() if tls else None
@@ -153,23 +147,19 @@ class FakeHub:
 
     def _answering(self, asked: Request) -> tuple[Answer, Fault | None]:
         self.requests.append(asked)
-        answer = self.signer.answer(asked) if asked.server == "cdn" else self._allowed(asked) or self._routed(asked)
+        answer = self.signer.answer(asked) if asked.server == "cdn" else self._limited(asked)
         asked.file = answer.file
         asked.kind = _kind(asked, answer)
         return answer, self.faults.take(asked, answer)
 
-    def _allowed(self, asked: Request) -> Answer | None:
-        """The refusal of one who asks too often or with a token that is not known."""
-        resource = "resolvers" if "resolve" in asked.path else "api"
-        with self._lock:
-            self._counts[resource] += 1
-            over = self._counts[resource] > self.limits.get(resource, 1 << 62)
+    def _limited(self, asked: Request) -> Answer:
+        standing, over = self.limits.spend("resolvers" if "resolve" in asked.path else "api")
         if over:
-            left = max(0, round(self._since + _WINDOW_S - time.monotonic()))
-            return RateLimited(left, resource).change(Answer())
-        if asked.token is not None and asked.token not in self.tokens:
-            return refusal(401, None, _BAD_TOKEN)
-        return None
+            return too_many(standing)
+        known = asked.token is None or asked.token in self.tokens
+        answer = self._routed(asked) if known else refusal(401, None, _BAD_TOKEN)
+        answer.headers.update(standing)
+        return answer
 
     def _routed(self, asked: Request) -> Answer:
         match asked.segments:

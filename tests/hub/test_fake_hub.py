@@ -29,6 +29,7 @@ from tests.fake_hub import (
     Cut,
     Expired,
     FakeHub,
+    Headers,
     IgnoreRange,
     Made,
     Portal,
@@ -369,6 +370,8 @@ def test_too_many_requests(some, hub, api):
     assert (refused.value.response.status_code, told.resource_type, told.remaining) == (429, "api", 0)
     assert 0 < told.reset_in_seconds <= 300
     assert metadata(hub).size == SIZE
+    hub.limits.seconds = 0
+    assert api.model_info(REPO).sha
 
 
 # faults
@@ -455,6 +458,14 @@ def test_expired_rate_limited_and_sent_elsewhere(some, hub, client):
     assert (limited.status_code, parse_ratelimit_headers(limited.headers).reset_in_seconds) == (429, 7)
     sent_on = client.get(url, follow_redirects=False)
     assert (sent_on.status_code, sent_on.headers["Location"]) == (302, "http://127.0.0.1:9/inside")
+    hub.faults.next(Redirect("http://127.0.0.1:9/inside"), on="resolve")
+    assert (metadata(hub).location, hub.faults.left) == ("http://127.0.0.1:9/inside", 0)
+
+
+def test_headers_that_lie(some, hub):
+    hub.faults.next(Headers({"X-Repo-Commit": "../../x", "X-Linked-Etag": None}), BIG_FILE, on="resolve")
+    told = metadata(hub)
+    assert (told.commit_hash, told.etag) == ("../../x", None)
 
 
 def test_slow(some, hub, client):
@@ -484,6 +495,9 @@ def test_faults_by_chance_are_the_same_for_the_same_seed(some, hub, client):
     assert statuses() == first
     hub.faults.clear()
     assert {client.get(url).status_code for _ in range(12)} == {200}
+    hub.faults.random(5, 1.0, [Status], on={"api"})
+    assert client.get(url).status_code == 200
+    assert client.get(f"{hub.endpoint}/api/models").status_code >= 500
 
 
 def test_every_kind_can_be_drawn(some, hub, client):
