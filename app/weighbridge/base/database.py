@@ -67,7 +67,16 @@ def m003_speeds(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX speeds_of_a_load ON speeds (files, engine_id, load)")
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_chats, m002_observations, m003_speeds)
+def m004_downloads(connection: sqlite3.Connection) -> None:
+    """What is to be fetched, is being fetched and was; one row for each set of files, in the order of `place`."""
+    connection.execute(
+        "CREATE TABLE downloads (id INTEGER PRIMARY KEY AUTOINCREMENT, place REAL NOT NULL, added REAL NOT NULL,"
+        " repo_id TEXT NOT NULL, revision TEXT NOT NULL, commit_id TEXT, label TEXT NOT NULL, root TEXT NOT NULL,"
+        " layout TEXT NOT NULL, files TEXT NOT NULL, state TEXT NOT NULL, error TEXT, for_room INTEGER NOT NULL)"
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_chats, m002_observations, m003_speeds, m004_downloads)
 
 
 class Database:

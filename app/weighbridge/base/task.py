@@ -52,8 +52,9 @@ class Task:
     def cancel(self) -> None:
         """Ask the work to stop; it does so at its next step, or at once where it told `on_cancel` how."""
         self._cancelled.set()
-        if self._on_cancel is not None:
-            self._on_cancel()
+        act = self._on_cancel  # once: the worker may take it back meanwhile
+        if act is not None:
+            act()
 
     def on_cancel(self, act: Callable[[], None] | None) -> None:
         """What to do at a cancel, from the cancelling thread, beside the flag (close a socket). None: nothing more."""
