@@ -195,6 +195,13 @@ def test_an_engine_gets_cards_of_the_makers_that_it_runs_on():
     assert of_kind(some, ChangeKind.CARD).upgrade.device.vendor == "nvidia"
 
 
+def test_a_format_that_none_of_ours_runs_is_weighed_with_more_memory_too():
+    small, blueprint = here(free_gib=6, total_gib=8), replace(TWELVE, format="bitsandbytes", widths=Widths(hidden=1024))
+    choice = weighed(small, blueprint, format_id="bitsandbytes")
+    assert choice.fit.verdict is Verdict.NO
+    assert ChangeKind.MEMORY in kinds(changes(choice, small, TABLES, (), ()))
+
+
 def test_experts_stay_in_ram_where_no_card_holds_them_all():
     experts = replace(made(layers=10, layer_bytes=GIB // 100, expert_bytes=30 * GIB), use=Use(0.1))
     change = of_kind(found(here(free_gib=250, total_gib=260), experts), ChangeKind.CARD)

@@ -10,6 +10,7 @@ from tests.estimates.made_blueprints import GIB, made
 
 from weighbridge.choices.choice import weigh
 from weighbridge.choices.speeds import Speedometer, needs_whole_header, speeds_of
+from weighbridge.estimates.config_widths import Widths
 from weighbridge.estimates.fit import Verdict
 from weighbridge.estimates.shape import Certainty
 from weighbridge.estimates.speed.speed import SpeedBasis
@@ -92,7 +93,17 @@ def test_an_engine_of_cards_has_no_speed_on_a_processor():
     choice = weigh(model("mlx"), replace(TENTH, format="mlx"), LOAD, surroundings)
     assert choice.fit.verdict is not Verdict.NO
     assert speeds_of(choice, surroundings, TABLES) == Speeds()
-    assert why(choice, surroundings).code == "speed.no_processor_constants"
+    cause = why(choice, surroundings)
+    assert (cause.code, cause.values) == ("speed.no_engine_constants", {"engine": "Mlx"})
+
+
+def test_an_engine_that_is_none_of_ours_has_no_speed():
+    choice = weighed(
+        here(), replace(TENTH, format="bitsandbytes", widths=Widths(hidden=1024)), format_id="bitsandbytes"
+    )
+    assert speeds_of(choice, here(), TABLES) == Speeds()
+    cause = why(choice, here())
+    assert (cause.code, cause.values) == ("speed.no_engine_constants", {"engine": "transformers"})
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ SPEED: Mapping[str, tuple[str, str]] = {
         mark("How much of its bandwidth {device} reaches by {way} is not known."),
         mark("Run a model there: its speed is measured, and kept."),
     ),
-    "speed.no_processor_constants": (
-        mark("How fast {engine} is on a processor is not known."),
-        mark("Run a model there: its speed is measured, and kept."),
+    "speed.no_engine_constants": (
+        mark("How fast {engine} is here is not known: nothing was measured of it on such devices."),
+        "",
     ),
     "speed.no_ram_bandwidth": (
         mark("How fast the system memory of this machine is, is not known: it has not been measured."),

@@ -12,6 +12,7 @@ from enum import StrEnum
 from itertools import chain
 
 from weighbridge.choices.choice import ONLY_ON, Choice, Surroundings, weigh
+from weighbridge.choices.runner import CALCULATED
 from weighbridge.choices.speeds import Speedometer
 from weighbridge.choices.upgrades import (
     Upgrade,
@@ -204,7 +205,9 @@ class _Trial:
     def _weighed(self, load: Load, around: Surroundings | None = None) -> Choice:
         """The model, loaded so, by the same engine."""
         where, model = around or self._around, self._choice.model
-        return self._clock.timed(weigh(model, self._choice.blueprint, load, where, engine_id=self._engine_id), where)
+        engine_id = self._engine_id if self._engine_id in (*where.engines, *CALCULATED) else None
+        weighed = weigh(model, self._choice.blueprint, load, where, engine_id=engine_id)
+        return self._clock.timed(weighed, where)
 
     def _if_enough(self, kind: ChangeKind, choice: Choice, device: Device | None = None) -> Iterator[Change]:
         if self._reaches(choice):

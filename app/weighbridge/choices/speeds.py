@@ -29,8 +29,9 @@ from weighbridge.running.paces import SpeedTables, paces_for
 from weighbridge.running.speed_observations import SpeedObservation, bandwidths_of, runs_of, speed_situation
 from weighbridge_engines.api import Cause
 
-_ON_CARDS_ALONE = ("mlx", "exllamav2", "exllamav3")
-"""Engines of whose speed on a processor nothing is known: none of the constants is theirs."""
+_ANYWHERE = ("llama_server", "llama_cpp")
+_ON_CARDS = ("mlx", "exllamav2", "exllamav3")
+"""Engines whose constants there are: llama.cpp's on every device, those of others on cards alone."""
 
 _BITS = {each.name: each.bits_per_weight for each in TYPES.values()}
 _TYPE = re.compile("|".join(sorted(_BITS, key=len, reverse=True)))
@@ -85,12 +86,17 @@ class Speedometer:
         if _is_use_open(blueprint):
             return Cause("speed.brief_header")
         parts = works(blueprint, fit.plan, choice.places, 0)
-        if not parts:
-            return Cause("speed.header")
-        paces, machine = self.paces(choice), self._around.machine
-        lacking = next((part.place for part in parts if part.place not in paces), None)
-        place = next((each for each in choice.places if each.id == lacking), None)
-        return None if place is None else _why(machine, place, fit.plan.engine)
+        return self._lacking(choice, [part.place for part in parts]) if parts else Cause("speed.header")
+
+    def _lacking(self, choice: Choice, used: Sequence[str]) -> Cause | None:
+        """What is not known of the first place that some of the model lies in, and of which something is not."""
+        paces = self.paces(choice)
+        place = next((each for each in choice.places if each.id in used and each.id not in paces), None)
+        if place is None or choice.runner is None:
+            return None
+        if not _is_known(choice.runner.engine_id, place):
+            return Cause("speed.no_engine_constants", {"engine": choice.runner.title})
+        return _why(self._around.machine, place)
 
     def _experienced(self, choice: Choice, blueprint: Blueprint, known: Speeds) -> Speeds:
         writing, reading = self._runs(choice)
@@ -193,13 +199,12 @@ def _is_use_open(blueprint: Blueprint) -> bool:
 
 
 def _is_known(engine_id: str, place: Place) -> bool:
-    return place.kind is not PlaceKind.HOST or engine_id not in _ON_CARDS_ALONE
+    """Whether there are constants for an engine there at all."""
+    return engine_id in _ANYWHERE or (engine_id in _ON_CARDS and place.kind is not PlaceKind.HOST)
 
 
-def _why(machine: Machine, place: Place, engine_id: str) -> Cause:
+def _why(machine: Machine, place: Place) -> Cause:
     """What is not known of a place that some of the model lies in."""
     if bandwidth_of(machine, place.id, place.name) is None:
         return Cause("speed.no_bandwidth", {"device": place.name}) if place.name else Cause("speed.no_ram_bandwidth")
-    if place.name:
-        return Cause("speed.no_constants", {"device": place.name, "way": place.api})
-    return Cause("speed.no_processor_constants", {"engine": engine_id})
+    return Cause("speed.no_constants", {"device": place.name or "RAM", "way": place.api or "cpu"})
