@@ -544,6 +544,18 @@ def test_over_tls(tmp_path):
             stranger.get(place(hub))
 
 
+def test_the_real_library_over_tls(monkeypatch, tmp_path):
+    with FakeHub(tls=True) as hub:
+        monkeypatch.setenv("SSL_CERT_FILE", str(hub.authority))
+        close_session()
+        hub.add(REPO, {BIG_FILE: BIG})
+        api = HfApi(endpoint=hub.endpoint, token=False)
+        assert Path(api.hf_hub_download(REPO, BIG_FILE, cache_dir=tmp_path)).read_bytes() == read(BIG)
+        with pytest.raises(RepositoryNotFoundError):
+            api.model_info("a/none")
+        close_session()
+
+
 # the repositories that come with it
 
 
