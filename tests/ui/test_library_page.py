@@ -271,7 +271,7 @@ def empty(qtbot, services):
 def test_an_empty_library_gets_the_starter_model(qtbot, empty, services, monkeypatch):
     go = threading.Event()
 
-    def fetch(models, task):
+    def fetch(models, task, *_):
         assert models == services.paths.models
         task.step(49 << 20, 98 << 20, "downloading")
         go.wait(5)
@@ -287,7 +287,7 @@ def test_an_empty_library_gets_the_starter_model(qtbot, empty, services, monkeyp
 
 
 def test_the_fetch_can_be_cancelled(qtbot, empty, monkeypatch):
-    def fetch(models, task):
+    def fetch(models, task, *_):
         woken = threading.Event()
         task.on_cancel(woken.set)
         woken.wait(5)
@@ -301,7 +301,7 @@ def test_the_fetch_can_be_cancelled(qtbot, empty, monkeypatch):
 
 
 def test_a_failed_fetch_says_why(qtbot, empty, monkeypatch):
-    def fetch(models, task):
+    def fetch(models, task, *_):
         raise Unreachable("starter.unreachable", hub="no route", index="no route")
 
     monkeypatch.setattr("weighbridge.library.starter.fetch", fetch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import threading
 from contextlib import AbstractContextManager
@@ -26,11 +27,16 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(arguments: argparse.Namespace) -> int:
     """Fetch the starter model into the models folder and print where it is."""
     from weighbridge.base.paths import default_paths
+    from weighbridge.base.settings import SettingsStore
+    from weighbridge.hub.access import access_of
+    from weighbridge.hub.network import NetworkLog
     from weighbridge.library.starter import fetch
 
-    task = Task()
+    task, paths = Task(), default_paths()
+    settings = SettingsStore(paths.settings).value
+    access = access_of(lambda: settings, lambda: None, os.environ)
     with _Progress(task, shown=sys.stderr.isatty() and not arguments.json):
-        path = fetch(default_paths().models, task)
+        path = fetch(paths.models, task, access, NetworkLog(), os.environ)
     if arguments.json:
         print(json.dumps({"path": str(path), "id": path.stem}))
     else:

@@ -20,6 +20,16 @@ PIECE_S = 0.1
 _RANGE = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15}|\*)")
 
 
+def hang_up(response: httpx2.Response) -> None:
+    """Wake a read that waits for the network, from another thread; it finds the connection broken."""
+    stream = response.extensions.get("network_stream")
+    wire = stream.get_extra_info("socket") if stream is not None else None
+    if isinstance(wire, socket.socket):
+        with suppress(OSError):
+            # Of the plain socket: TLS's own would from then on give what still comes as it is, encrypted.
+            socket.socket.shutdown(wire, socket.SHUT_RDWR)
+
+
 class Streamed:
     """An answer with bytes from `start` on: see `remote.Bytes`."""
 
@@ -57,11 +67,7 @@ class Streamed:
             if self._over:
                 return
             self._hung_up = True
-            stream = self._response.extensions["network_stream"]
-            wire = stream.get_extra_info("socket")
-            with suppress(OSError):
-                # Of the plain socket: TLS's own would then give what is still coming as it is, encrypted.
-                socket.socket.shutdown(wire, socket.SHUT_RDWR)
+            hang_up(self._response)
 
     def close(self) -> None:
         """No more of it is wanted."""

@@ -10,8 +10,9 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -59,12 +60,17 @@ def token_of(text: str) -> str:
 
 
 class TokenStore:
-    """The one owner of the token in use. `config` is the folder for a file of ours; any thread may ask."""
+    """The one owner of the token in use. `config` is the folder for a file of ours; any thread may ask.
 
-    def __init__(self, config: Path, environment: Mapping[str, str], keyring: Keyring | None = None) -> None:
+    `keyring` is asked for the system's keyring once it is needed, for that is slow to import.
+    """
+
+    def __init__(
+        self, config: Path, environment: Mapping[str, str], keyring: Callable[[], Keyring | None] | None = None
+    ) -> None:
         self._path = config / _FILE
         self._environment = environment
-        self._keyring = keyring
+        self._keyring = cache(keyring or system_keyring)
         self._lock = threading.Lock()
         self._known: Token | None = None
         self._looked = False
@@ -124,27 +130,30 @@ class TokenStore:
             raise BadFile("file.unwritable", path=str(self._path), reason=error.strerror or str(error)) from error
 
     def _from_keyring(self) -> str | None:
-        if self._keyring is None:
+        keyring = self._keyring()
+        if keyring is None:
             return None
         with contextlib.suppress(Exception):  # each system fails in its own way, and has then no token of ours
-            value = self._keyring.get_password(_SERVICE, _USER)
+            value = keyring.get_password(_SERVICE, _USER)
             return token_of(value) if value else None
         return None
 
     def _keep_in_keyring(self, value: str) -> bool:
-        if self._keyring is None:
+        keyring = self._keyring()
+        if keyring is None:
             return False
         with contextlib.suppress(Exception):  # as above: the file is there for that
-            self._keyring.set_password(_SERVICE, _USER, value)
+            keyring.set_password(_SERVICE, _USER, value)
             self._remove_file()
             return True
         return False
 
     def _forget_in_keyring(self) -> bool:
-        if self._from_keyring() is None or self._keyring is None:
+        keyring = self._keyring()
+        if keyring is None or self._from_keyring() is None:
             return False
         with contextlib.suppress(Exception):
-            self._keyring.delete_password(_SERVICE, _USER)
+            keyring.delete_password(_SERVICE, _USER)
             return True
         return False
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 _UV_NAMES = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS")
 _LISTS = {
@@ -47,6 +48,13 @@ def index_settings(environment: Mapping[str, str]) -> IndexSettings:
         told.setdefault("UV_INDEX_STRATEGY", "unsafe-best-match")  # pip looks at all its indexes, uv at the first alone
     no_index = pip.get("no-index", "").strip().lower() in _TRUE
     return IndexSettings(told, ("--no-index",) if no_index else ())
+
+
+def index_host(environment: Mapping[str, str]) -> str:
+    """The host that uv asks first, told what `index_settings` says: for a person who wants to know."""
+    told = (environment.get(name, "") for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX"))
+    address = next(filter(None, told), "") or "https://pypi.org/simple"
+    return urlsplit(address.split()[0].rpartition("=")[2]).hostname or ""
 
 
 def _pip_settings(environment: Mapping[str, str]) -> dict[str, str]:

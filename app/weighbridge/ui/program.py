@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -184,6 +185,9 @@ class Program(QObject):
         from weighbridge.hardware.detect import detect
         from weighbridge.hardware.load import ProcessorLoad
         from weighbridge.hardware.measured import Measurements
+        from weighbridge.hub.access import access_of
+        from weighbridge.hub.network import NetworkLog
+        from weighbridge.hub.token import TokenStore
         from weighbridge.running.whole import cards_of
         from weighbridge.server.requests import RequestRecords
         from weighbridge.ui.machine_facts import MachineFacts
@@ -206,6 +210,7 @@ class Program(QObject):
         memories = MemoryWatch(
             sampler, core.supervisor.running, self.background, self, ProcessorLoad().now, facts.complete
         )
+        tokens = TokenStore(self._paths.config, os.environ)
         core.supervisor.use_cards(cards_of(lambda: memories.machine, core.engines, core.blueprints.of))
         return Services(
             paths=self._paths,
@@ -218,6 +223,9 @@ class Program(QObject):
             memories=memories,
             facts=facts,
             weighing=self._make_weighing(core, memories, facts),
+            access=access_of(lambda: self.settings.value, tokens.token, os.environ),
+            tokens=tokens,
+            network=NetworkLog(),
             background=self.background,
             theme=self.theme,
             bus=self.bus,

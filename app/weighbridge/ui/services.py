@@ -14,6 +14,9 @@ from weighbridge.ui.theme import Theme
 if TYPE_CHECKING:  # imported where they are built: the window shows before they are
     from weighbridge.chat.speeds import AnswerSpeeds
     from weighbridge.chat.store import ChatStore
+    from weighbridge.hub.access import Access
+    from weighbridge.hub.network import NetworkLog
+    from weighbridge.hub.token import TokenStore
     from weighbridge.library.index import Library
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.ui.machine_facts import MachineFacts
@@ -39,6 +42,9 @@ class Services:
     memories: MemoryWatch
     facts: MachineFacts
     weighing: Weighing
+    access: Access
+    tokens: TokenStore
+    network: NetworkLog
     background: Background
     theme: Theme
     bus: Bus

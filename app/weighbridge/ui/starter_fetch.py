@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from PySide6.QtCore import QObject, Signal
 
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
-from weighbridge.ui.background import Background
+from weighbridge.ui.services import Services
 from weighbridge.ui.widgets.progress_panel import ProgressPanel
 
 
@@ -18,10 +18,9 @@ class StarterFetch(QObject):
     done = Signal()
     failed = Signal(object)
 
-    def __init__(self, models: Path, background: Background, panel: ProgressPanel) -> None:
+    def __init__(self, services: Services, panel: ProgressPanel) -> None:
         super().__init__(panel)
-        self._models = models
-        self._background = background
+        self._services = services
         self._panel = panel
         self._task: Task | None = None
 
@@ -33,7 +32,7 @@ class StarterFetch(QObject):
     def start(self) -> None:
         """Get it into the models folder."""
         if self._task is None:
-            self._task = self._background.stream(self._work, self._done, self._failed, name="starter")
+            self._task = self._services.background.stream(self._work, self._done, self._failed, name="starter")
             self._panel.watch(text("Getting SmolLM2-135M-Instruct Q4_1"), self._task)
 
     def cancel(self) -> None:
@@ -44,7 +43,8 @@ class StarterFetch(QObject):
     def _work(self, task: Task) -> object:
         from weighbridge.library.starter import fetch  # the Hub's client is heavy
 
-        return fetch(self._models, task)
+        services = self._services
+        return fetch(services.paths.models, task, services.access, services.network, os.environ)
 
     def _done(self, path: object) -> None:
         del path

@@ -54,7 +54,7 @@ class LibraryPage(Page):
         self._rescan = button(text("Rescan"), self.rescan)
         self._errors = ErrorPanel(services.theme)
         self._progress = ProgressPanel()
-        self._starter = StarterFetch(services.paths.models, services.background, self._progress)
+        self._starter = StarterFetch(services, self._progress)
         self._detail = LibraryDetail(services.theme)
         self._empty = EmptyState("", text("Get the starter model (98 MB)"), self.fetch_starter)
         self._room = Room(services, self)
