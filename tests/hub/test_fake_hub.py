@@ -1,4 +1,4 @@
-"""The fake Hub is one to the real huggingface_hub, and goes wrong in just the way it is told to."""
+"""The real huggingface_hub takes the fake Hub for one: search, trees, files, gates, tokens, Xet, TLS."""
 
 from __future__ import annotations
 
