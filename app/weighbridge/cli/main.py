@@ -17,12 +17,13 @@ from weighbridge.base.paths import default_paths
 from weighbridge.base.printable import printable
 from weighbridge.base.settings import language_choice
 from weighbridge.base.words import LANGUAGES, text, use_language
-from weighbridge.cli import fit, hardware, ls, run_command, serve, starter
+from weighbridge.cli import fit, hardware, login, ls, run_command, serve, starter
 from weighbridge.cli.argparse_words import translate_argparse
 from weighbridge_engines.api import Engine
 
-COMMANDS = (hardware, ls, fit, starter, run_command, serve)
-"""One module a command; each registers itself with `add(subparsers)` and sets `run`, called with the arguments."""
+COMMANDS = (hardware, ls, fit, starter, login, run_command, serve)
+"""One module a command (login and logout share one); each registers itself with `add(subparsers)` and sets `run`, which
+is called with the arguments."""
 
 FAILED, INTERRUPTED = 1, 130
 SHOWN_LINES = 12

@@ -22,7 +22,7 @@ _PIECE_BYTES = 256 << 10
 
 
 def from_hub(path: str, part: Path, size_bytes: int, task: Task, access: Access, log: NetworkLog) -> None:
-    """Write the file at `path` of the Hub to `part`. Raises Unreachable, whose `reason` says why; Cancelled; OSError."""
+    """Write the Hub's file at `path` to `part`. Raises Unreachable, whose `reason` tells why; Cancelled; OSError."""
     task.step(0, size_bytes, "connecting")
     address = f"{access.endpoint()}/{path}"
     timeout = httpx2.Timeout(READ_S, connect=ANSWER_S)

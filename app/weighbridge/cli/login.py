@@ -1,0 +1,89 @@
+"""`weighbridge login` and `weighbridge logout`: the token for the Hugging Face Hub."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import os
+import sys
+from pathlib import Path
+
+from weighbridge.base.errors import BadFile
+from weighbridge.base.paths import default_paths, user_path
+from weighbridge.base.small_files import read_small
+from weighbridge.base.words import mark, text
+
+WHERE = {
+    "keyring": mark("the system's keyring"),
+    "file": mark("a file that only you can read"),
+    "environment": mark("the environment"),
+    "login": mark("the login of other Hugging Face programs"),
+}
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register both commands."""
+    login = subparsers.add_parser("login", help=text("keep a token for the Hugging Face Hub"))
+    login.add_argument("--token-file", metavar="F", help=text("read the token from a file; default: asked for"))
+    login.add_argument("--json", action="store_true", help=text("print JSON"))
+    login.set_defaults(run=run)
+    logout = subparsers.add_parser("logout", help=text("forget the token for the Hugging Face Hub"))
+    logout.add_argument("--json", action="store_true", help=text("print JSON"))
+    logout.set_defaults(run=run_logout)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Keep a token, once the Hub has said whose it is."""
+    from weighbridge.base.settings import SettingsStore
+    from weighbridge.hub.access import ENDPOINT, access_of
+    from weighbridge.hub.client import Hub
+    from weighbridge.hub.network import NetworkLog
+    from weighbridge.hub.token import Token, TokenStore, token_of
+
+    paths = default_paths()
+    settings = SettingsStore(paths.settings).value
+    told = access_of(lambda: settings, lambda: None, os.environ)
+    if told.endpoint() != ENDPOINT:
+        print(text("The token will be given to {host}.", host=told.origin().host), file=sys.stderr)
+    given = Token(token_of(_read(arguments.token_file)), "file")
+    hub = Hub(access_of(lambda: settings, lambda: given, os.environ), NetworkLog())
+    try:
+        user = hub.user()
+    finally:
+        hub.close()
+    kept = TokenStore(paths.config, os.environ).keep(given.value)
+    if arguments.json:
+        print(json.dumps({"user": user, "kept": kept.origin}))
+    else:
+        print(text("Signed in as {user}. The token is kept in {where}.", user=user, where=text(WHERE[kept.origin])))
+    return 0
+
+
+def run_logout(arguments: argparse.Namespace) -> int:
+    """Forget our token; another program's stays, and is used."""
+    from weighbridge.hub.token import TokenStore
+
+    store = TokenStore(default_paths().config, os.environ)
+    had, left = store.forget(), store.token()
+    if arguments.json:
+        print(json.dumps({"forgotten": had, "left": left.origin if left else None}))
+        return 0
+    print(text("Signed out.") if had else text("No token was kept here."))
+    if left is not None:
+        print(text("The token of {where} is used from now on.", where=text(WHERE[left.origin])))
+    return 0
+
+
+def _read(token_file: str | None) -> str:
+    """The token as given: never as an argument, which other programs can see, and not shown while it is typed."""
+    if token_file is None:
+        if sys.stdin.isatty():
+            return getpass.getpass(text("Token (from https://huggingface.co/settings/tokens): "))
+        return sys.stdin.readline()
+    path: Path = user_path(token_file)
+    try:
+        return read_small(path)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+        raise BadFile("file.unreadable", name=str(path), reason=reason) from error
