@@ -14,6 +14,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from weighbridge.base.errors import Refused
 
 _PORTS = {"http": 80, "https": 443}
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _NUMBER_LIKE = re.compile(r"(0x[0-9a-f]*|[0-9]+)")
 _CLOSED = tuple(
     ip_network(each)
@@ -70,7 +71,11 @@ def origin_of(address: str) -> Origin:
         port = url.port
     except (httpx2.InvalidURL, ValueError, TypeError) as error:
         raise Refused("hub.address", host="", reason=str(error)) from None
-    host = url.host.lower().rstrip(".")
+    host = url.raw_host.decode("ascii").lower().rstrip(".")
+    if host and not _HOST.fullmatch(host):
+        raise Refused("hub.address", host="", reason=host)
+    if port is not None and not 0 < port < 1 << 16:
+        raise Refused("hub.address", host=host, reason=f":{port}")
     if url.scheme not in _PORTS or not host:
         raise Refused("hub.address", host=host, reason=f"{url.scheme}:")
     if url.userinfo:
