@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.calibration CSV
 
-A machine is a hardware with a backend; those with four or more rows count. The constants never saw the machine's card or
-chip. Exits with 1 where the median error of decode after one run is over 12 %, or the 90th percentile over 45 %.
+A machine is a hardware with a backend; those with four or more rows count. The constants never saw its card or chip.
+Exits with 1 where the median error of decode after one run is over 12 %, or the 90th percentile over 45 %.
 """
 
 from __future__ import annotations

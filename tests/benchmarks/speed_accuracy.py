@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.speed_accuracy CSV
 
-CSV has the columns of `tests/data/measured.csv`. What is fitted is fitted anew for each machine, to all rows of the file
-and of that one but those of the same card or chip, however many of them there were. Printed for decode and prefill:
+CSV has the columns of `tests/data/measured.csv`. What is fitted is fitted anew for each machine, to all rows of that
+file and of CSV but those of the same card or chip, however many of them there were. Printed for decode and prefill:
 median and 90th percentile of the error, and the share of rows within 25 %, over all, by family, without and with
 experts. Exits with 1 where the median of decode is over 14 %, or fewer than 68 % of rows are within 25 %. A row for
 which nothing can be calculated counts as off by 100 %.

@@ -2,8 +2,8 @@
 
 For each kind of device (api and generation) four numbers are fitted to rows: how well it streams weights, what a layer
 costs without and with experts, how well it streams a cache. Each is drawn towards a first value as if by a few rows of
-its own, so that a kind with few rows stays near to it; a machine with many rows counts as the square root of them; a row
-that is far off counts little.
+its own, so that a kind with few rows stays near to it; a machine with many rows counts as the square root of them; a
+row that is far off counts little.
 """
 
 from __future__ import annotations

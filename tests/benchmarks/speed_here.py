@@ -95,7 +95,12 @@ def _answer(
             told.append(event)
 
     words = "ship " * depth or "Tell a story."
-    body = {"messages": [{"role": "user", "content": words}], "max_tokens": TOKENS, "ignore_eos": True, "temperature": 0}
+    body = {
+        "messages": [{"role": "user", "content": words}],
+        "max_tokens": TOKENS,
+        "ignore_eos": True,
+        "temperature": 0,
+    }
     with supervisor.lease(model).result(120) as lease:
         ChatClient().stream(lease, {**body, "model": model.id}, take, Task())
     last = told[-1]

@@ -187,16 +187,15 @@ def _blueprint(line: Mapping[str, str], mixed: bool) -> Blueprint:
         use=Use(
             expert_share=_EXPERT_SHARE if mixed else 1.0,
             active_parameters=int(_active_b(line) * 1e9),
-            attention_width=_attention_width(_number(line, "kv_kib_per_tok") or 0, count),
+            key_length=_key_length(_number(line, "kv_kib_per_tok") or 0, count),
             type_name=quant,
         ),
     )
 
 
-def _attention_width(kv_kib: float, layers: int) -> int:
-    """Elements of queries over all layers: at most `HEADS_A_KEY` heads share a key, and 4096 elements are usual."""
-    usual = layers * 4096
-    return min(usual, int(kv_kib * KIB / 4 * HEADS_A_KEY)) if kv_kib else usual
+def _key_length(kv_kib: float, layers: int) -> int:
+    """Elements of a layer's queries, as if of one head: at most `HEADS_A_KEY` heads share a key; 4096 are usual."""
+    return min(4096, int(kv_kib * KIB / 4 * HEADS_A_KEY / layers)) if kv_kib else 4096
 
 
 def _is_latent(model: str) -> bool:

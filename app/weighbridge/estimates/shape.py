@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -84,6 +85,12 @@ class Shape:
         """For each layer, and then each that only predicts, its place among `kinds`."""
         places = {layer: place for place, layer in enumerate(self.kinds)}
         return tuple(places[layer] for layer in self.layers + self.predicting)
+
+    @cached_property
+    def kind_counts(self) -> tuple[int, ...]:
+        """How many of the loaded layers are of each kind."""
+        counts = Counter(self.kind_of[: len(self.layers)])
+        return tuple(counts[kind] for kind in range(len(self.kinds)))
 
     @property
     def windowed(self) -> bool:

@@ -13,13 +13,13 @@ from weighbridge.formats.model import ModelInfo
 class Use:
     """`expert_share` of a layer's experts is read for a token: 1 where there are none, None where it is not told.
 
-    `active_parameters` are what a token is multiplied with, `attention_width` the elements of its queries over all
-    layers, `type_name` the type in which most of the layers' bytes lie.
+    `active_parameters` are what a token is multiplied with, `key_length` the elements of one head's query, `type_name`
+    the type in which most of the layers' bytes lie.
     """
 
     expert_share: float | None = 1.0
     active_parameters: int | None = None
-    attention_width: int = 0
+    key_length: int = 0
     type_name: str | None = None
 
 
@@ -28,7 +28,7 @@ def use_of(info: ModelInfo, weights: Weights) -> Use:
     return Use(
         expert_share=_expert_share(info, weights),
         active_parameters=info.active_parameters or (None if info.experts else info.parameters),
-        attention_width=_attention_width(info),
+        key_length=info.key_length or 0,
         type_name=_bulk_type(weights) or info.quant,
     )
 
@@ -39,12 +39,6 @@ def _expert_share(info: ModelInfo, weights: Weights) -> float | None:
     if not info.experts or not info.experts_used:
         return None
     return min(1.0, info.experts_used / info.experts)
-
-
-def _attention_width(info: ModelInfo) -> int:
-    heads, kv_heads = info.heads or (), info.kv_heads or info.heads or ()
-    attending = [count for count, kept in zip(heads, kv_heads, strict=False) if kept]
-    return sum(attending) * (info.key_length or 0)
 
 
 def _bulk_type(weights: Weights) -> str | None:

@@ -107,6 +107,11 @@ class Weights:
         """The same of their experts."""
         return tuple(accumulate((layer.expert_bytes for layer in self.layers + self.predicting), initial=0))
 
+    @cached_property
+    def mixed_sums(self) -> tuple[int, ...]:
+        """How many of the first layers have experts."""
+        return tuple(accumulate((layer.expert_bytes > 0 for layer in self.layers + self.predicting), initial=0))
+
 
 def weights_of(info: ModelInfo, size_bytes: int) -> Weights:
     """The weights of the file, or the set of files, of `size_bytes` that `info` tells of.

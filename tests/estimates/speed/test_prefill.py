@@ -29,9 +29,9 @@ def test_two_operations_for_each_parameter():
 
 def test_attention_grows_with_the_prompt_and_stops_at_the_window():
     shape = Shape((Layer(heads=8, key_width=1024), Layer(heads=8, key_width=1024, window=100)))
-    blueprint = replace(made(2), shape=shape, use=Use(active_parameters=10**9, attention_width=2 * 1024))
+    blueprint = replace(made(2), shape=shape, use=Use(active_parameters=10**9, key_length=128))
     speed = read(blueprint, Plan(), [ram(64), card(24)], {"card": GPU}, 2000)
-    assert 1 / speed.mid_tps == pytest.approx((2e9 + 4 * 1024 * (1000 + 100)) / 100e12)
+    assert 1 / speed.mid_tps == pytest.approx((2e9 + 4 * 8 * 128 * (1000 + 100)) / 100e12)
 
 
 def test_experts_are_read_at_their_own_rate():

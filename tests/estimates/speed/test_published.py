@@ -6,7 +6,6 @@ That they hold for machines they never saw is what `python -m tests.benchmarks.s
 from statistics import median
 
 import pytest
-
 from tests.benchmarks.speed_left_out import MEASURED, shipped_tables, speed_of
 from tests.benchmarks.speed_rows import layers_of, plain_hardware, read_rows
 

@@ -111,7 +111,7 @@ def test_compressed_attention_is_told():
 
 def test_parameters_and_scores_are_shared_out_as_the_layers_are():
     shape = Shape((Layer(heads=8, key_width=512, value_width=512, window=100), Layer(heads=8, key_width=512)) * 5)
-    model = replace(made(width=512), shape=shape, use=Use(active_parameters=11 * 10**9, attention_width=10 * 8 * 64))
+    model = replace(made(width=512), shape=shape, use=Use(active_parameters=11 * 10**9, key_length=64))
     host, gpu = works(model, Plan(gpu_layers=4), [ram(64), card(24)], depth=1000)
     assert (host.parameters, gpu.parameters) == (7e9, 4e9)
     assert host.scores == 8 * (4 * 100 + 3 * 1000)

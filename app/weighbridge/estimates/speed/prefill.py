@@ -19,7 +19,7 @@ from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.speed.decode import fixed_s
 from weighbridge.estimates.speed.pace import Pace
 from weighbridge.estimates.speed.speed import Leg, Speed, spread_of
-from weighbridge.estimates.speed.work import Work, key_length, layer_scores
+from weighbridge.estimates.speed.work import Work, layer_scores
 
 BUS_GBS = 16.0
 """What a card takes of weights from the system's memory, in GB/s: half of what a PCIe 4 x16 slot is sold with."""
@@ -82,7 +82,9 @@ def _seconds(token: _Token, work: Work, pace: Pace, share: float) -> float:
 
 def _attention(blueprint: Blueprint, seen: float) -> float:
     """Operations of attention for a token in the mean, over all layers: two for keys and two for values."""
-    return 4.0 * key_length(blueprint) * sum(layer_scores(layer, seen) for layer in blueprint.shape.layers)
+    shape = blueprint.shape
+    scores = sum(count * layer_scores(kind, seen) for kind, count in zip(shape.kinds, shape.kind_counts, strict=True))
+    return 4.0 * blueprint.use.key_length * scores
 
 
 def _copied_bytes(blueprint: Blueprint, works: Sequence[Work]) -> int:

@@ -50,8 +50,10 @@ def speeds(
     step is faster than as many tokens of a prompt.
     """
     seen = min(DEPTH, plan.slot_cells) if depth is None else depth
-    writing = decode(works(blueprint, plan, places, seen, answers), paces, seen)
-    reading = prefill(blueprint, plan, works(blueprint, plan, places, 0), paces, max(1, prompt), after)
+    work = works(blueprint, plan, places, seen, answers)
+    writing = decode(work, paces, seen)
+    one = work if answers == 1 else works(blueprint, plan, places, seen)
+    reading = prefill(blueprint, plan, one, paces, max(1, prompt), after)
     if writing is not None and reading is not None and answers > 1:
         slowest = writing.mid_tps * answers / reading.mid_tps
         writing = writing if slowest <= 1 else writing.times(1 / slowest, writing.high_tps / writing.mid_tps - 1)

@@ -86,18 +86,18 @@ class _Read:
 
     def work(self, place: Place, seat: Seat) -> Work:
         """That of what lies in one place."""
-        layers = self._weights.layers[seat.layers.start : seat.layers.stop]
-        first = 0 if seat.layers.start == 0 and place.id == HOST else away(self._plan, seat.layers)
-        mixed = sum(1 for layer in layers[first:] if layer.expert_bytes)
-        dense_bytes = sum(layer.dense_bytes for layer in layers)
-        expert_bytes = sum(layer.expert_bytes for layer in layers[first:]) + seat.expert_bytes
-        guests = max(0, min(self._plan.cpu_experts, len(self._weights.layers)) - seat.layers.stop)
+        start, end = seat.layers.start, seat.layers.stop
+        first = start if place.id == HOST else start + away(self._plan, seat.layers)
+        mixed = self._between(self._weights.mixed_sums, first, end)
+        dense_bytes = self._between(self._weights.dense_sums, start, end)
+        expert_bytes = self._between(self._weights.expert_sums, first, end) + seat.expert_bytes
+        guests = max(0, min(self._plan.cpu_experts, len(self._weights.layers)) - end) if seat.expert_bytes else 0
         output = self._output_bytes() if seat.has_output else 0
-        kinds = self._kind_of[seat.layers.start : seat.layers.stop]
+        kinds = self._kind_of[start:end]
         return Work(
             place=place.id,
-            layers=len(layers) - mixed,
-            mixed_layers=mixed + (guests if seat.expert_bytes else 0),
+            layers=len(seat.layers) - mixed,
+            mixed_layers=mixed + guests,
             weight_bytes=int(dense_bytes + output + self._share * expert_bytes),
             cache_bytes=sum(map(self._cache.__getitem__, kinds)),
             scores=sum(map(self._scores.__getitem__, kinds)),
@@ -105,6 +105,11 @@ class _Read:
             flash=self._plan.flash_attention,
             type_name=self._type_name,
         )
+
+    @staticmethod
+    def _between(sums: Sequence[int], start: int, end: int) -> int:
+        last = len(sums) - 1
+        return sums[min(end, last)] - sums[min(start, last)]
 
     def _output_bytes(self) -> int:
         return self._weights.output_bytes + (self._weights.embedding_bytes if self._weights.tied else 0)
@@ -121,9 +126,3 @@ def layer_read_bytes(layer: Layer, plan: Plan, depth: int) -> float:
 def layer_scores(layer: Layer, depth: float) -> float:
     """How often one of a layer's heads looks at a token, for one that comes after `depth` others."""
     return layer.heads * min(depth, layer.window or depth) if layer.cached else 0.0
-
-
-def key_length(blueprint: Blueprint) -> float:
-    """Elements of one head's query, in the mean over all layers that have a cache."""
-    heads = sum(layer.heads for layer in blueprint.shape.layers if layer.cached)
-    return blueprint.use.attention_width / heads if heads else 0.0
