@@ -12,7 +12,7 @@ GOOD = Answered(200, 100, 1300, 61.4, 250.0, by_engine=True, alone=True, busy=0.
 
 def kept(**changes):
     """The speeds of writing and reading that are kept; None where nothing is."""
-    one = worth_keeping(replace(GOOD, **changes))
+    one = worth_keeping(replace(GOOD, **changes), 1, 2)
     return None if one is None else (one.decode_tps, one.prompt_tps)
 
 
@@ -28,7 +28,7 @@ def test_a_prompt_after_a_cache_is_like_a_longer_one():
 
 
 def test_a_good_answer_is_kept_as_it_is():
-    assert worth_keeping(GOOD) == GOOD
+    assert worth_keeping(GOOD, 1, 2) == GOOD
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,19 @@ def test_a_good_answer_is_kept_as_it_is():
 )
 def test_only_what_shows_the_machine_is_kept(changes, speeds):
     assert kept(**changes) == speeds
+
+
+@pytest.mark.parametrize(
+    ("busy", "threads", "cores", "kept"),
+    [
+        (0.05, 2, 2, True),
+        (0.2, 2, 2, False),  # two threads on two cores, of which others had 0.4
+        (0.45, 1, 2, True),
+        (0.3, 6, 8, False),
+        (0.2, 6, 8, True),
+        (0.3, None, 8, True),  # a card computed
+        (None, 8, 8, True),
+    ],
+)
+def test_others_may_not_take_the_cores_that_threads_need(busy, threads, cores, kept):
+    assert (worth_keeping(replace(GOOD, busy=busy), threads, cores) is not None) is kept

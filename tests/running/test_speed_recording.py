@@ -39,7 +39,7 @@ def database(tmp_path):
 
 def recorded(database, model, one=ANSWERED, calculate=lambda *_: CALCULATED, build=lambda _: BUILD):
     kept = SpeedObservations(database)
-    recorder = SpeedRecorder(kept, calculate, build)
+    recorder = SpeedRecorder(kept, calculate, build, cores=64)
     recorder.answered(model, RUNNING, one)
     recorder.close()
     recorder.answered(model, RUNNING, ANSWERED)  # closed in between
@@ -76,7 +76,7 @@ def test_an_answer_of_which_nothing_is_calculated_is_kept(database, model):
 
 def test_who_asked_to_hear_of_it_finds_it_kept(database, model):
     kept, found = SpeedObservations(database), []
-    recorder = SpeedRecorder(kept, lambda *_: CALCULATED, lambda _: BUILD)
+    recorder = SpeedRecorder(kept, lambda *_: CALCULATED, lambda _: BUILD, cores=64)
     recorder.subscribe(lambda: found.append(len(kept.all())))
     recorder.answered(model, RUNNING, ANSWERED)
     recorder.answered(model, RUNNING, Answered(0, 0, 0, None, None, by_engine=True, alone=True))

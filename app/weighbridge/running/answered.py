@@ -11,6 +11,9 @@ LEAST_OUTPUT, LEAST_PROMPT = 16, 64
 MOST_BUSY = 0.5
 """Where others had more of the processor than this, they were measured too."""
 
+SLACK_CORES = 0.2
+"""What others may take of the cores that an engine's threads need: there is always a little."""
+
 
 @dataclass(frozen=True)
 class Answered:
@@ -43,9 +46,15 @@ class Answered:
         return read + 2 * cached
 
 
-def worth_keeping(one: Answered) -> Answered | None:
-    """`one` with only those speeds that say how fast the machine is; None where neither does."""
-    if not one.alone or one.context_used is None or (one.busy or 0.0) > MOST_BUSY:
+def worth_keeping(one: Answered, threads: int | None, cores: int) -> Answered | None:
+    """`one` with only those speeds that say how fast the machine is; None where neither does.
+
+    `threads` is how many of the `cores` the engine computed with; None where a card did it.
+    """
+    busy = one.busy or 0.0
+    if not one.alone or one.context_used is None or busy > MOST_BUSY:
+        return None
+    if threads is not None and busy * cores + threads > cores + SLACK_CORES:
         return None
     writing = one.by_engine and one.output_tokens >= LEAST_OUTPUT and is_speed(one.decode_tps)
     reading = one.prompt_read is not None and one.prompt_read >= LEAST_PROMPT and is_speed(one.prompt_tps)

@@ -64,8 +64,8 @@ class SpeedObservation:
 def speed_situation(
     model: Model, load: Load, engine_id: str, version: str | None, devices: tuple[str, ...]
 ) -> Situation:
-    """As `observations.situation`, but loads with other threads are other loads, for they are not as fast, and those that
-    differ in the room for their context alone are the same: a cache is read as far as it is filled.
+    """As `observations.situation`, but loads with other threads are other loads, for they are not as fast, and those
+    that differ in the room for their context alone are the same: a cache is read as far as it is filled.
     """
     made = situation(model, replace(load, context=None), engine_id, version, devices)
     return replace(made, load=json.dumps([made.load, load.threads]))

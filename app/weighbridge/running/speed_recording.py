@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from weighbridge.library.model import Model
 from weighbridge.running.answered import Answered, worth_keeping
 from weighbridge.running.speed_observations import SpeedObservation, SpeedObservations, speed_situation
 from weighbridge.running.state import Running
+from weighbridge_engines.api import HOST
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +36,7 @@ Calculate = Callable[[Model, Running, int, int], Calculated]
 
 class SpeedRecorder:
     """`calculate` and `build` are called on its thread; `build` gives an engine's version and the names of its devices,
-    or None where that is not known. `close` must be called.
+    or None where that is not known. `cores` are those of the processor; None: all. `close` must be called.
     """
 
     def __init__(
@@ -42,10 +44,12 @@ class SpeedRecorder:
         observations: SpeedObservations,
         calculate: Calculate,
         build: Callable[[str], tuple[str | None, tuple[str, ...]] | None],
+        cores: int | None = None,
     ) -> None:
         self._observations = observations
         self._calculate = calculate
         self._build = build
+        self._cores = cores or os.cpu_count() or 1
         self._listeners: tuple[Callable[[], object], ...] = ()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="speeds")
 
@@ -55,7 +59,7 @@ class SpeedRecorder:
 
     def answered(self, model: Model, running: Running, answered: Answered) -> None:
         """To be called once for each answer, from any thread. Returns at once and never raises."""
-        kept = worth_keeping(answered)
+        kept = worth_keeping(answered, _threads(running), self._cores)
         if kept is not None:
             with suppress(RuntimeError):  # closed in between
                 self._worker.submit(self._record, model, running, kept)
@@ -92,3 +96,8 @@ class SpeedRecorder:
             _log.info("the answer of %s was not observed: %s", model.id, error)
         except Exception:  # in a future that nobody looks at
             _log.exception("the answer of %s was not observed", model.id)
+
+
+def _threads(running: Running) -> int | None:
+    """How many threads of the processor computed; None where a card held a part."""
+    return None if any(device != HOST for device in running.held) else running.load.threads
