@@ -37,7 +37,9 @@ class Parts:
         self.folder = folder
         self.database = Database(folder / "w.sqlite3")
         self.observations = SpeedObservations(self.database)
-        self.recorder = SpeedRecorder(self.observations, lambda *_: Calculated(), lambda _: ("1", ("A Processor",)))
+        self.recorder = SpeedRecorder(
+            self.observations, lambda *_: Calculated(), lambda _: ("1", ("A Processor",)), cores=64
+        )
         self.supervisor = Supervisor(catalogue(), Defaults(cores=2))
         self.speeds = AnswerSpeeds(self.supervisor, self.recorder)
         self.client = ChatClient()

@@ -79,7 +79,9 @@ def services(qapp, home, ports):
     background = Background()
     database = Database(paths.database)
     supervisor = FakeSupervisor()
-    recorder = SpeedRecorder(SpeedObservations(database), lambda *_: Calculated(), lambda _: ("1", ("Test CPU",)))
+    recorder = SpeedRecorder(
+        SpeedObservations(database), lambda *_: Calculated(), lambda _: ("1", ("Test CPU",)), cores=64
+    )
     memory = machine().memory
     facts = MachineFacts(EngineDevices({}, paths.data), Measurements.within(paths.data), background)
     sampler = Sampler(machine, lambda known, cards: replace(known, memory=memory))
