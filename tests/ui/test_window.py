@@ -25,6 +25,7 @@ from weighbridge.ui.bus import Bus
 from weighbridge.ui.chat.page import ChatPage
 from weighbridge.ui.pages.library import LibraryPage
 from weighbridge.ui.pages.machine import MachinePage
+from weighbridge.ui.pages.network import NetworkPage
 from weighbridge.ui.pages.server import ServerPage
 from weighbridge.ui.pages.settings import SettingsPage
 from weighbridge.ui.theme import Theme
@@ -35,6 +36,7 @@ MAKERS = {
     "chat": ChatPage,
     "server": ServerPage,
     "machine": MachinePage,
+    "network": NetworkPage,
     "settings": SettingsPage,
 }
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -64,7 +66,7 @@ def test_there_is_one_window_and_it_has_the_keyboard(window):
 
 
 def test_ctrl_and_a_number_go_to_the_pages_in_their_order(window):
-    for key, name in zip("12345", MAKERS, strict=True):
+    for key, name in zip("123456", MAKERS, strict=True):
         press(window, key)
         assert window.page_name == name
         assert window._sidebar._buttons[name].isChecked()

@@ -73,6 +73,13 @@ class NetworkLog:
         for listener in listeners:
             listener(request)
 
+    def clear(self) -> None:
+        """Forget the requests that are over."""
+        with self._lock:
+            over = [number for number, request in self._requests.items() if request.seconds is not None]
+            for number in over:
+                del self._requests[number]
+
     def subscribe(self, listener: Callable[[Request], None]) -> Callable[[], None]:
         """Have `listener` called at each beginning, answer and end, in the thread that asks. Returns what ends that."""
         with self._lock:

@@ -15,6 +15,8 @@ def act(old: Settings, new: Settings, services: Services) -> None:
         services.supervisor.use_context(new.context)
     if old.idle_minutes != new.idle_minutes:
         services.supervisor.use_idle_limit(new.idle_s)
+    if old.offline != new.offline:
+        services.bus.network_changed.emit()
     if old.model_folders != new.model_folders:
         services.library.use_folders(folders(services.paths, new))
         services.bus.scan_wanted.emit()

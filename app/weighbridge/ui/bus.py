@@ -12,7 +12,7 @@ class Bus(QObject):
     """Lives in the GUI thread. Model ids are those of `library.model.Model.id`."""
 
     page_wanted = Signal(str)
-    """Show a page: "library", "chat", "server", "machine" or "settings"."""
+    """Show a page: by its name in `sidebar.PAGES`."""
 
     chat_wanted = Signal(str)
     """Chat with this model; the chat page takes it, the window shows the page."""
@@ -31,6 +31,15 @@ class Bus(QObject):
 
     running_changed = Signal()
     """Something about the running engines changed; read `supervisor.running()` anew."""
+
+    downloads_changed = Signal()
+    """Something about the downloads changed; read `downloads.snapshot` anew. At most five times a second."""
+
+    network_changed = Signal()
+    """There is more in `network.requests`. At most five times a second."""
+
+    place_wanted = Signal(object)
+    """Show the model that lies at this Path in the Library; the library page takes it, the window shows the page."""
 
     failed = Signal(object)
     """An error (BaseException) that belongs to no page: the window shows it."""

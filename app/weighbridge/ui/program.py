@@ -25,6 +25,7 @@ from weighbridge.ui.ending import Ending
 from weighbridge.ui.faults import catch_faults, log_to
 from weighbridge.ui.garbage import Garbage
 from weighbridge.ui.pages.page import Page
+from weighbridge.ui.pulse import Pulse
 from weighbridge.ui.services import Services
 from weighbridge.ui.speech import Speech
 from weighbridge.ui.theme import Theme
@@ -93,6 +94,7 @@ class Program(QObject):
         self.bus = Bus(self)
         self.theme = Theme(app, self.settings, paths.data / "glyphs")
         self.background = Background(self)
+        self._network_pulse = Pulse(self)
         self.services: Services | None = None
         self._core: Core | None = None
         self._closing = False
@@ -130,6 +132,7 @@ class Program(QObject):
             steps.callback(self._close_core)
             steps.callback(self.background.close)
             steps.callback(self._close_port)
+            steps.callback(self._network_pulse.stop)
             steps.callback(self.window.shut)
             self.settings.change(window_geometry=self.window.geometry_text())
             self.window.hide()
@@ -169,6 +172,8 @@ class Program(QObject):
         self.services = self._make_services(core)
         core.supervisor.subscribe(self.bus.running_changed.emit)
         core.library.subscribe(lambda _model: self.bus.header_read.emit())
+        self._network_pulse.beat.connect(self.bus.network_changed)
+        self.services.network.subscribe(self._network_pulse.poke)
         self._fill(self.window, "library")
         if core.absent is not None:
             self.window.show_absent_engine(core.absent)
@@ -281,6 +286,7 @@ def _makers() -> Mapping[str, Callable[[Services], Page]]:
     from weighbridge.ui.chat.page import ChatPage
     from weighbridge.ui.pages.library import LibraryPage
     from weighbridge.ui.pages.machine import MachinePage
+    from weighbridge.ui.pages.network import NetworkPage
     from weighbridge.ui.pages.server import ServerPage
     from weighbridge.ui.pages.settings import SettingsPage
 
@@ -289,5 +295,6 @@ def _makers() -> Mapping[str, Callable[[Services], Page]]:
         "chat": ChatPage,
         "server": ServerPage,
         "machine": MachinePage,
+        "network": NetworkPage,
         "settings": SettingsPage,
     }

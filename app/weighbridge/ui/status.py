@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject
 
 from weighbridge.base.words import text
 from weighbridge.running.state import State
+from weighbridge.ui.network_words import hosts_in_words
 from weighbridge.ui.running_words import badge_of, in_front
 from weighbridge.ui.services import Services
 from weighbridge.ui.sidebar import Sidebar
@@ -26,11 +27,13 @@ class Status(QObject):
         bus.running_changed.connect(self._running_changed)
         bus.speed_told.connect(self._speed_told)
         bus.library_changed.connect(self._library_changed)
+        bus.network_changed.connect(self._network_changed)
         services.port.changed.connect(self._port_changed)
         self._memories.changed.connect(self._memories_changed)
         self._running_changed()
         self._library_changed()
         self._port_changed()
+        self._network_changed()
         self._memories_changed()
 
     def _running_changed(self) -> None:
@@ -62,6 +65,10 @@ class Status(QObject):
         address = self._services.port.address
         self._topbar.show_port(address)
         self._sidebar.note("server", text("on") if address else "")
+
+    def _network_changed(self) -> None:
+        offline = self._services.access.offline()
+        self._sidebar.note("network", text("offline") if offline else hosts_in_words(self._services.network.requests))
 
     def _memories_changed(self) -> None:
         self._topbar.show_memories(self._memories.memories)
