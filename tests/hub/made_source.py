@@ -45,6 +45,7 @@ class MadeSource:
     broken: list[Broken] = field(default_factory=list)
     answers: list[Exception] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
     located: int = 0
     stuck: threading.Event | None = None
     piece: int = PIECE
@@ -72,6 +73,7 @@ class MadeSource:
     @contextmanager
     def open(self, located, start, purpose):
         self.starts.append(start)
+        self.opened.append(purpose)
         data = self.files[located.url.removeprefix("https://cdn.local/")]
         yield MadeBytes(self, data, start, self.broken.pop(0) if self.broken else Broken(len(data)))
 

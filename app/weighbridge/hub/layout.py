@@ -70,11 +70,15 @@ class Shelf:
 
     def withdraw(self, file: RemoteFile) -> None:
         """Remove `file`, and the folders that are empty then."""
-        place = self.place(file)
-        for path in {place, self.target(file)}:
+        for path in {self.place(file), self.target(file)}:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
-        _remove_empty(place.parent, self.root)
+        self.tidy(file)
+
+    def tidy(self, file: RemoteFile) -> None:
+        """Remove the folders around `file` that are empty."""
+        for path in {self.place(file), self.target(file)}:
+            _remove_empty(path.parent, self.root)
 
 
 def shelf_in_folder(models: Path, repo_id: str, revision: str, commit: str) -> Shelf:

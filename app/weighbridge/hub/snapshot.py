@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weighbridge.base.errors import WeighbridgeError
-from weighbridge.hub.jobs import ENDED, Job, State
+from weighbridge.hub.jobs import ACTIVE, ENDED, Job, State
 from weighbridge.hub.transfer import Phase, Standing
 
 _OF_PHASE: Mapping[Phase, State] = {
@@ -41,9 +41,9 @@ class FileView:
 
 @dataclass(frozen=True)
 class JobView:
-    """One job. Speeds are of the last seconds; None before there is one. `retry_in_s` and `attempt` tell of the next try
-    while its state is RETRYING, `error` of why the last one ended; or why the job is paused or has failed. `for_room`: it
-    goes on by itself once there is room on the disk. `place`: its file, or the folder of its files.
+    """One job. Speeds are of the last seconds; None before there is one. While its state is RETRYING, `retry_in_s` and
+    `attempt` tell of the next try and `error` of why the last one ended; else `error` is why it is paused or failed.
+    `for_room`: it goes on by itself once there is room on the disk. `place`: its file, or the folder of its files.
     """
 
     id: int
@@ -162,8 +162,8 @@ def _file_view(job: Job, index: int, active: Active | None, have: int) -> FileVi
     if each.done:
         return FileView(each.file.path, size, size, State.DONE)
     if active is None:
-        state = job.state if job.state in (State.PAUSED, State.FAILED, State.CANCELLED) else State.QUEUED
-        return FileView(each.file.path, size, min(have, size), state)
+        waits = job.state in ACTIVE or job.state is State.DONE
+        return FileView(each.file.path, size, min(have, size), State.QUEUED if waits else job.state)
     state = _OF_PHASE[active.standing.phase]
     checked = active.standing.checked_bytes
     return FileView(each.file.path, size, min(active.have_bytes, size), state, active.bytes_s, checked)
