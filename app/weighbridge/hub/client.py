@@ -131,7 +131,7 @@ class Hub:
             try:
                 response = self._client.send(request, stream=True)
             except BadAnswer as bad:
-                if bad.answer.status == httpx2.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+                if bad.answer.status == httpx2.codes.RANGE_NOT_SATISFIABLE:
                     return b""  # an empty file has no first byte
                 raise
             try:

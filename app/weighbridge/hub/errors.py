@@ -136,14 +136,6 @@ def broken(error: Exception, host: str) -> Unreachable:
         return Unreachable("hub.stalled", host=host)
     if isinstance(error, httpcore2.ProxyError):
         return Unreachable("hub.proxy", host=host, reason=reason)
-    if _caused_by_certificate(error):
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in error.args):
         return Unreachable("hub.certificate", host=host, reason=reason)
     return Unreachable("hub.unreachable", host=host, reason=reason)
-
-
-def _caused_by_certificate(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        error = error.__cause__
-    return False

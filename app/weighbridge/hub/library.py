@@ -25,7 +25,6 @@ PLAIN = {"accept-encoding": "identity"}
 
 _asking: ContextVar[tuple[Origin, httpx2.BaseTransport] | None] = ContextVar("asking", default=None)
 _installing = threading.Lock()
-_installed = threading.Event()
 
 
 @contextmanager
@@ -34,12 +33,11 @@ def library(endpoint: str, transport: httpx2.BaseTransport) -> Iterator[HfApi]:
 
     The token is none of its business: the transport adds it.
     """
-    from huggingface_hub import HfApi, set_client_factory
+    from huggingface_hub import HfApi, get_session, set_client_factory
 
     with _installing:
-        if not _installed.is_set():
-            set_client_factory(_client)
-            _installed.set()
+        if not isinstance(get_session(), _Session):
+            set_client_factory(_Session)
     before = _asking.set((origin_of(endpoint), transport))
     try:
         yield HfApi(endpoint, token=False, library_name="weighbridge")
@@ -47,8 +45,9 @@ def library(endpoint: str, transport: httpx2.BaseTransport) -> Iterator[HfApi]:
         _asking.reset(before)
 
 
-def _client() -> httpx2.Client:
-    return httpx2.Client(transport=_OfWhoeverAsks(), follow_redirects=True, headers=PLAIN)
+class _Session(httpx2.Client):
+    def __init__(self) -> None:
+        super().__init__(transport=_OfWhoeverAsks(), follow_redirects=True, headers=PLAIN)
 
 
 class _OfWhoeverAsks(httpx2.BaseTransport):
@@ -57,6 +56,6 @@ class _OfWhoeverAsks(httpx2.BaseTransport):
         if asking is None:
             raise Refused("hub.unasked", host=request.url.host)
         endpoint, transport = asking
-        if request.url.path.startswith("/api/") and origin_of(str(request.url)) != endpoint:
-            raise Refused("hub.unasked", host=request.url.host)  # files may be elsewhere, answers about them not
+        if origin_of(str(request.url)) != endpoint and "/resolve" not in request.url.path:
+            raise Refused("hub.unasked", host=request.url.host)  # a mirror may lead to the Hub for files, and no more
         return transport.handle_request(request)
