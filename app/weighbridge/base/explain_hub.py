@@ -11,6 +11,12 @@ HUB: Mapping[str, tuple[str, str]] = {
         mark("An address was not asked, to be safe: {host} ({reason})."),
         mark("Only https is used, and nothing in a private network; the Hub's own address is in Settings."),
     ),
+    "hub.bad_hash": (
+        mark("The Hub gave {hash} for the hash of {name}, which is none."),
+        mark(
+            "Without a true hash a file cannot be verified, so it is not fetched. Check the Hub's address in Settings."
+        ),
+    ),
     "hub.bad_name": (
         mark("The Hub has no such name: {name}."),
         mark('A repository is named "owner/name".'),
@@ -18,6 +24,20 @@ HUB: Mapping[str, tuple[str, str]] = {
     "hub.certificate": (
         mark("{host} could not prove who it is ({reason})."),
         mark("Check this machine's clock, and whether a proxy or the sign-in page of a network is in between."),
+    ),
+    "hub.changed": (
+        mark("{name} in {repo_id} is not the file any more that this download began with."),
+        mark("Try again: what is there now is fetched instead."),
+    ),
+    "hub.corrupt": (
+        mark("{name} came with wrong bytes twice: its hash is not the one that the Hub tells. It was thrown away."),
+        mark(
+            "Try again later. If it stays so, a proxy on the way changes files, or memory or disk of this machine is at fault."
+        ),
+    ),
+    "hub.cut_short": (
+        mark("{host} ended the connection before all of {name} had come."),
+        mark("It is tried again from the last byte."),
     ),
     "hub.denied": (
         mark("The Hub does not let you fetch {repo_id} ({reason})."),
@@ -43,17 +63,45 @@ HUB: Mapping[str, tuple[str, str]] = {
         mark("The owners of {repo_id} have not let your account in."),
         mark("See at {page} how your request stands."),
     ),
+    "hub.kind_refused": (
+        mark("{name} in {repo_id} is of a kind that is not fetched: it may hold a program."),
+        mark("Look for the model as GGUF or safetensors."),
+    ),
     "hub.no_file": (
         mark("{repo_id} has no file {path}."),
         mark("Look at its list of files: it may have been renamed or removed."),
+    ),
+    "hub.no_file_there": (
+        mark("{repo_id} has no model file {file}. There is: {there}."),
+        mark("Name one of these, or leave the file out."),
+    ),
+    "hub.no_job": (
+        mark("That download is not in the list any more."),
+        "",
+    ),
+    "hub.no_projector": (
+        mark("{repo_id} has no file by which {name} could see pictures."),
+        mark("Fetch it without that file."),
+    ),
+    "hub.no_quant": (
+        mark("{repo_id} has no {quant}. There is: {there}."),
+        mark("Name one of these."),
     ),
     "hub.no_revision": (
         mark("{repo_id} has no branch, tag or commit {revision}."),
         mark("Look at its list of branches."),
     ),
+    "hub.nothing_to_fetch": (
+        mark("There is no model in {repo_id} that an engine here runs."),
+        mark("Look at its other branches, or for the same model as GGUF."),
+    ),
     "hub.offline": (
         mark("Weighbridge is set to stay offline."),
         mark('Turn off "Stay offline" in Settings.'),
+    ),
+    "hub.other_owner": (
+        mark("Another Weighbridge fetches the downloads of this data folder."),
+        mark("Pause or cancel it there."),
     ),
     "hub.portal": (
         mark("Instead of the Hub, a web page answered for {host} ({reason})."),
@@ -71,9 +119,17 @@ HUB: Mapping[str, tuple[str, str]] = {
         mark("The Hub asks for a pause of {seconds} s."),
         mark("It goes on by itself after that; those who are signed in may ask more often."),
     ),
+    "hub.reference": (
+        mark("{text} does not name a model on the Hub."),
+        mark("Write owner/name, owner/name:Q4_K_M, or paste the address of its page."),
+    ),
     "hub.server": (
         mark("{host} gave an answer that is of no use ({reason})."),
         mark("Try again later; that is likely to be mended there."),
+    ),
+    "hub.several": (
+        mark("There are several in {repo_id}: {there}."),
+        mark("Name one of them, behind a colon."),
     ),
     "hub.stalled": (
         mark("Nothing came from {host} for some seconds."),
