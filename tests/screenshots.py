@@ -3,7 +3,8 @@
 Each page light and dark, at the smallest window and at 1440 x 900, with a scanned library of made files, the empty
 Library, and the chat while the echo engine answers. With a real model, also while it loads, loaded, while it answers,
 and with the port open. With `--machine NAME`, the Library alone, on a recorded machine whose cards llama.cpp uses, or
-with `--unused` does not, over models with real headers. QT_SCALE_FACTOR=2 and LC_ALL=es_ES.UTF-8 do what they say.
+with `--unused` does not, over models with real headers; and then for another machine. QT_SCALE_FACTOR=2 and
+LC_ALL=es_ES.UTF-8 do what they say.
 """
 
 from __future__ import annotations
@@ -129,7 +130,28 @@ class _Camera:
                 page.table.choose(name)
                 self._until(partial(_looked_at, program.services, page))
                 self._take("library", f"{recorded}{'' if used else '_unused'}_{name}")
+            self._take_what_if(page, recorded)
             program.close()
+
+    def _take_what_if(self, page: LibraryPage, recorded: str) -> None:
+        """For another machine, the reckoning of a speed unfolded, and then with a speed that is wanted."""
+        page.machine.open()
+        strip = page.machine.strip
+        self._take("library", f"{recorded}_what_if_opened")
+        self._until(lambda: strip.names.count() > 1)
+        strip.names.lineEdit().setText("RTX 4090")
+        strip.names.lineEdit().editingFinished.emit()
+        strip.count.setValue(2)
+        strip.ram.setValue(64)
+        page.table.choose("llama-3.3-70b")
+        self._until(partial(_looked_at, self._program.services, page))
+        self._take("library", f"{recorded}_what_if")
+        page.detail.speed.toggle()
+        self._take("library", f"{recorded}_what_if_why")
+        page.detail.speed.toggle()
+        page.detail.speed.least.setValue(100)
+        self._until(lambda: page.detail.advice.changes.head != "")
+        self._take("library", f"{recorded}_what_if_wanted")
 
     def _take(self, name: str, told: str = "") -> None:
         window = self._program.window

@@ -24,6 +24,7 @@ from weighbridge.hub.network import NetworkLog
 from weighbridge.hub.token import TokenStore
 from weighbridge.library.index import Library
 from weighbridge.running.devices import EngineDevices
+from weighbridge.running.paces import speed_tables
 from weighbridge.running.speed_observations import SpeedObservations
 from weighbridge.running.speed_recording import Calculated, SpeedRecorder
 from weighbridge.server.requests import RequestRecords
@@ -31,11 +32,14 @@ from weighbridge.ui.background import Background
 from weighbridge.ui.bus import Bus
 from weighbridge.ui.machine_facts import MachineFacts
 from weighbridge.ui.memory_watch import MemoryWatch, Sampler
+from weighbridge.ui.pages.library import LibraryPage
 from weighbridge.ui.port_control import PortControl
 from weighbridge.ui.services import Services
 from weighbridge.ui.single import name_of
+from weighbridge.ui.speedometers import Speedometers
 from weighbridge.ui.theme import Theme
-from weighbridge.ui.weighing import Sources, Weighing
+from weighbridge.ui.weighing import Weighing
+from weighbridge.ui.weighing_sources import Sources
 
 PATIENCE_MS = 30_000
 """How long tests wait for what must come. On a busy machine it comes late, and that is no fault."""
@@ -96,6 +100,7 @@ def services(qapp, home, ports):
             default_load=supervisor.default_load,
             context=lambda: settings.value.context,
             past=tuple,
+            speeds=Speedometers(speed_tables(), SpeedObservations(database).all, background),
         ),
         background,
     )
@@ -132,3 +137,17 @@ def full(services):
     fill(services.paths.models)
     services.library.scan()
     return services
+
+
+@pytest.fixture
+def library_page(qtbot, full):
+    """The Library over seven models, all weighed."""
+    made = LibraryPage(full)
+    qtbot.addWidget(made)
+    made.resize(1100, 700)
+    made.show()
+    qtbot.waitUntil(made._rescan.isEnabled)
+    full.memories.start()
+    qtbot.waitUntil(lambda: all(full.weighing.choice(model) for model in full.library.models))
+    yield made
+    made.shut()

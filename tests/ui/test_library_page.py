@@ -28,16 +28,8 @@ SMALL = "Qwen3-0.6B-Q8_0"
 
 
 @pytest.fixture
-def page(qtbot, full):
-    made = LibraryPage(full)
-    qtbot.addWidget(made)
-    made.resize(1100, 700)
-    made.show()
-    qtbot.waitUntil(made._rescan.isEnabled)
-    full.memories.start()
-    qtbot.waitUntil(lambda: all(full.weighing.choice(model) for model in full.library.models))
-    yield made
-    made.shut()
+def page(library_page):
+    return library_page
 
 
 def cell(page, column):
@@ -171,8 +163,8 @@ def test_what_does_not_fit_says_what_would_and_takes_it_over(page, full, qtbot):
     page.table.choose("Qwen3-8B-Q4_K_M")
     page.controls.context.setValue(1 << 18)
     assert cell(page, Column.FIT).startswith("No · ")
-    qtbot.waitUntil(page.detail.remedy.isVisible)
-    page.detail.remedy.click()
+    qtbot.waitUntil(page.detail.advice.remedy.isVisible)
+    page.detail.advice.remedy.click()
     assert cell(page, Column.FIT).startswith(("Fits · ", "Tight · "))
 
 

@@ -16,6 +16,8 @@ from PySide6.QtWidgets import QLabel, QSystemTrayIcon
 from weighbridge.base.paths import default_paths
 from weighbridge.base.settings import SettingsStore
 from weighbridge.running.installing import command_for
+from weighbridge.running.observations import Situation
+from weighbridge.running.speed_observations import SpeedObservation, SpeedObservations
 from weighbridge.running.state import State
 from weighbridge.ui.faults import catch_faults, log_to
 from weighbridge.ui.port_control import PortState
@@ -70,6 +72,17 @@ def test_another_language_is_another_window_on_the_same_page(qtbot, program):
     assert program.window.isVisible()
     assert not window.isVisible()
     assert SettingsStore(default_paths().settings).value.language == "es"
+
+
+def test_how_fast_an_answer_was_counts_without_a_restart(qtbot, program):
+    filled(qtbot, program)
+    now = Situation("[]", "", "echo", "1", ("A Processor",), "{}")
+    kept = SpeedObservations(program._core.database)
+    kept.keep(SpeedObservation(now, False, 100, 61.4, None, None, 50.0, None, 0.0, 1e9, {"host": 40.0}))
+    program.bus.speed_kept.emit()
+    qtbot.waitUntil(lambda: [one.decode_tps for one in program._speeds.runs] == [61.4])
+    program.close()
+    program.bus.speed_kept.emit()
 
 
 def test_a_first_start_without_an_engine_offers_the_command_that_installs_one(qtbot, qapp, home):

@@ -29,6 +29,9 @@ class Bus(QObject):
     header_read = Signal()
     """More is known of a model of the Library: its whole header was read. Emitted from the thread that read it."""
 
+    speed_kept = Signal()
+    """How fast an answer was is kept. Emitted from the recorder's thread."""
+
     running_changed = Signal()
     """Something about the running engines changed; read `supervisor.running()` anew."""
 

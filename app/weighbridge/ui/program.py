@@ -35,6 +35,7 @@ from weighbridge_engines.api import Engine
 if TYPE_CHECKING:
     from weighbridge.ui.machine_facts import MachineFacts
     from weighbridge.ui.memory_watch import MemoryWatch
+    from weighbridge.ui.speedometers import Speedometers
     from weighbridge.ui.weighing import Weighing
 
 Engines = Callable[[], Mapping[str, Engine]]
@@ -97,6 +98,7 @@ class Program(QObject):
         self._network_pulse = Pulse(self)
         self.services: Services | None = None
         self._core: Core | None = None
+        self._speeds: Speedometers | None = None
         self._closing = False
         self.ways_out = Closing(self.settings, self)
         self.ways_out.ended.connect(self.close)
@@ -174,6 +176,8 @@ class Program(QObject):
         core.library.subscribe(lambda _model: self.bus.header_read.emit())
         self._network_pulse.beat.connect(self.bus.network_changed)
         self.services.network.subscribe(self._network_pulse.poke)
+        core.recorders.speeds.subscribe(self.bus.speed_kept.emit)
+        self.bus.speed_kept.connect(self._reread_speeds)
         self._fill(self.window, "library")
         if core.absent is not None:
             self.window.show_absent_engine(core.absent)
@@ -238,10 +242,17 @@ class Program(QObject):
 
     def _make_weighing(self, core: Core, memories: MemoryWatch, facts: MachineFacts) -> Weighing:
         from weighbridge.running.observations import Observations
+        from weighbridge.running.paces import speed_tables
         from weighbridge.running.scales import available_bytes
         from weighbridge.running.sizing import Sizing
-        from weighbridge.ui.weighing import Sources, Weighing
+        from weighbridge.running.speed_observations import SpeedObservations
+        from weighbridge.ui.speedometers import Speedometers
+        from weighbridge.ui.weighing import Weighing
+        from weighbridge.ui.weighing_sources import Sources
 
+        speeds = Speedometers(speed_tables(), SpeedObservations(core.database).all, self.background, self)
+        self._speeds = speeds
+        self._reread_speeds()
         sources = Sources(
             blueprints=core.blueprints,
             engines=core.engines,
@@ -251,9 +262,15 @@ class Program(QObject):
             default_load=core.supervisor.default_load,
             context=lambda: self.settings.value.context,
             past=Observations(core.database).all,
+            speeds=speeds,
             sizing=Sizing(core.engines, self._paths.data / "sizing", available_bytes),
         )
         return Weighing(sources, self.background, self)
+
+    def _reread_speeds(self) -> None:
+        """How fast an answer was is kept: it counts from now on."""
+        if self._speeds is not None and not self._closing:
+            self._speeds.reread()
 
     def _fill(self, window: Window, first: str) -> None:
         assert self.services is not None

@@ -35,13 +35,15 @@ class SpeedFigure:
 @dataclass(frozen=True)
 class SpeedView:
     """`reasons` are the sentences of the whole reckoning. `unknown` says why there is no speed, "" where there is one
-    or the verdict says it; `measurable` that measuring the memory here would give one.
+    or the verdict says it; `measurable` that measuring the memory here would give one; `there` that a speed can be
+    asked for.
     """
 
     figures: tuple[SpeedFigure, ...] = ()
     reasons: tuple[str, ...] = ()
     unknown: str = ""
     measurable: bool = False
+    there: bool = False
 
 
 def speed_view(choice: Choice, speedometer: Speedometer, machine: Machine, *, is_other: bool = False) -> SpeedView:
@@ -58,28 +60,28 @@ def speed_view(choice: Choice, speedometer: Speedometer, machine: Machine, *, is
         deep = speedometer.of(choice, depth=full).decode
         if deep is not None:
             basis = basis_of_decode_in_words(deep, machine)
-            name = text("With {tokens} in the cache", tokens=tokens(full))
+            name = text("At {tokens}", tokens=tokens(full))
             figures.append(SpeedFigure(name, speed_in_words(deep), "\n".join(basis)))
             reasons.append(_deeper(known, speed_in_words(deep), full))
     if known.prefill is not None:
-        reasons += basis_of_prefill_in_words(known.prefill, PROMPT)
-    return SpeedView(tuple(figures), tuple(reasons))
+        reasons += ["", *basis_of_prefill_in_words(known.prefill, PROMPT)]
+    return SpeedView(tuple(figures), tuple(reasons), there=True)
 
 
-def row_basis(choice: Choice, machine: Machine) -> str:
+def row_basis(choice: Choice, speedometer: Speedometer, machine: Machine) -> str:
     """What the speed in a row rests on; "" where it has none."""
-    known = choice.speeds.decode if choice.speeds else None
+    known = speedometer.of(choice).decode
     return "" if known is None else "\n".join(basis_of_decode_in_words(known, machine))
 
 
 def _unknown(choice: Choice, speedometer: Speedometer, *, is_other: bool) -> SpeedView:
     cause = speedometer.why_unknown(choice)
     if cause is None or cause.code in _PLAIN:
-        return SpeedView()
+        return SpeedView(there=choice.fit is not None and choice.runner is not None)
     said = explain_code(cause.code, cause.values)
     measurable = cause.code in _MEASURABLE and not is_other
     shown = said.what if cause.code in _MEASURABLE else str(said)
-    return SpeedView(unknown=text("Speed unknown. {reason}", reason=shown), measurable=measurable)
+    return SpeedView(unknown=text("Speed unknown. {reason}", reason=shown), measurable=measurable, there=True)
 
 
 def _first_token(known: Speeds) -> list[SpeedFigure]:

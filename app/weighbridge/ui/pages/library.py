@@ -19,6 +19,7 @@ from weighbridge.ui.folders import short
 from weighbridge.ui.icons import icon
 from weighbridge.ui.models.library_model import LibraryRow
 from weighbridge.ui.pages.library_detail import LibraryDetail
+from weighbridge.ui.pages.library_machine import MachineChooser
 from weighbridge.ui.pages.library_table import LibraryTable
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.room import Room
@@ -34,8 +35,8 @@ from weighbridge.ui.widgets.what_if import WhatIfBar
 
 _HEADERS_MS = 500
 """How long headers that were read gather before they are shown."""
-_LEAST_ROWS = 4
-"""Rows of the table that stay in sight in a small window with large fonts."""
+_LEAST_ROWS, _LEAST_WITH_STRIP = 4, 2
+"""Rows of the table that stay in sight in a small window with large fonts, without and with the strip of machines."""
 
 
 class LibraryPage(Page):
@@ -46,16 +47,20 @@ class LibraryPage(Page):
         self._services = services
         self._scan: Task | None = None
         self._scan_again = False
+        self._asked_to_measure = False
         self._table = LibraryTable(services.theme)
+        self._table.explain_speed_by(services.weighing.speed_basis)
         self._search = self._make_search()
         self._controls = WhatIfBar(Settings().context)
         self._controls.apply(services.weighing.what_if, services.settings.value.context)
+        self._machine = MachineChooser(services, self)
         self._reading: Task | None = None
         self._rescan = button(text("Rescan"), self.rescan)
         self._errors = ErrorPanel(services.theme)
         self._progress = ProgressPanel()
         self._starter = StarterFetch(services, self._progress)
         self._detail = LibraryDetail(services.theme)
+        self._detail.speed.show_wanted(services.weighing.wanted_tps)
         self._empty = EmptyState("", text("Get the starter model (98 MB)"), self.fetch_starter)
         self._room = Room(services, self)
         self._looked = label("", "dim", wrap=True)
@@ -87,6 +92,11 @@ class LibraryPage(Page):
         return self._controls
 
     @property
+    def machine(self) -> MachineChooser:
+        """Which machine models are weighed for."""
+        return self._machine
+
+    @property
     def empty(self) -> EmptyState:
         """What stands there while no model is."""
         return self._empty
@@ -116,6 +126,8 @@ class LibraryPage(Page):
             self.stop()
         elif not self._errors.isHidden():
             self._errors.hide()
+        elif self._machine.is_open:
+            self._machine.strip.leave()
         else:
             return False
         return True
@@ -174,6 +186,14 @@ class LibraryPage(Page):
         if chosen is not None and chosen.model.problem is None:
             self._services.bus.chat_wanted.emit(chosen.model.id)
 
+    def measure(self) -> None:
+        """Measure how fast the memory of this machine is."""
+        machine = self._services.memories.machine
+        if machine is not None:
+            self._errors.hide()
+            self._asked_to_measure = True
+            self._services.facts.measure(machine)
+
     def copy_path(self) -> None:
         """Put the chosen model's path on the clipboard."""
         if self._table.chosen is not None:
@@ -189,13 +209,13 @@ class LibraryPage(Page):
         return made
 
     def _lay_out(self) -> None:
-        head = row(label(text("Library"), "title"), self._search, None, self._rescan, gap=3)
+        head = row(label(text("Library"), "title"), self._search, None, self._machine.opener, self._rescan, gap=3)
         head.setStretch(1, 1)
         self._table_panel = panel(self._table, margin=0)
         self._table_panel.setContentsMargins(1, 1, 1, 1)
         full = QWidget()
-        inner = column(self._controls, self._table_panel, self._detail, None, owner=full, gap=3)
-        inner.setStretch(1, 1000)
+        inner = column(self._machine.strip, self._controls, self._table_panel, self._detail, None, owner=full, gap=3)
+        inner.setStretch(2, 1000)
         self._body.addWidget(full)
         self._body.addWidget(self._empty)
         whole = column(head, self._errors, self._progress, self._body, self._looked, owner=self, margin=4, gap=3)
@@ -207,6 +227,7 @@ class LibraryPage(Page):
         self._do_pin = action(self, text("Pin or unpin the chosen model"), self.pin, "Ctrl+Shift+K")
         self._do_chat = action(self, text("Chat with the chosen model"), self.chat, "Ctrl+J")
         self._do_copy = action(self, text("Copy the file's path"), self.copy_path, "Ctrl+Shift+P")
+        action(self, text("What if: another card, other memory"), self._machine.open, "Ctrl+Shift+W")
         action(self, text("Rescan the Library"), self.rescan, "F5")
         action(self, text("Search the Library"), self._search.setFocus, "Ctrl+F")
         action(self, text("Get the starter model"), self.fetch_starter, "Ctrl+Shift+G")
@@ -227,13 +248,20 @@ class LibraryPage(Page):
         services.bus.running_changed.connect(self._show_all)
         services.bus.header_read.connect(self._gather)
         services.memories.changed.connect(self._machine_seen)
-        services.facts.changed.connect(self._weigh)
+        services.facts.changed.connect(self._learnt)
+        services.weighing.outdated.connect(self._weigh)
         services.weighing.weighed.connect(self._weighed)
         services.weighing.looked.connect(lambda model_id: self._weighed((model_id,)))
         self._later.timeout.connect(self._show_all)
         self._controls.context_chosen.connect(self._context_chosen)
         self._controls.changed.connect(self._what_if_chosen)
-        self._detail.remedy_wanted.connect(self._controls.apply)
+        self._machine.changed.connect(self._show_all)
+        self._machine.opened.connect(self._show_body)
+        advice = self._detail.advice
+        advice.settings_wanted.connect(self._controls.apply)
+        advice.model_wanted.connect(self._table.choose)
+        self._detail.speed.speed_wanted.connect(self._speed_wanted)
+        self._detail.measure_wanted.connect(self.measure)
         services.theme.changed.connect(self._tint)
 
     def _enter(self) -> None:
@@ -325,6 +353,20 @@ class LibraryPage(Page):
             self._services.facts.ask_engines(machine)
         self._weigh()
 
+    def _learnt(self) -> None:
+        """What engines told, or was measured, comes with the next sample; how measuring goes is shown now."""
+        facts = self._services.facts
+        self._detail.speed.show_measuring(facts.measuring)
+        if facts.error is not None and self._asked_to_measure:
+            self._errors.show_error(facts.error, ((text("Try again"), self.measure),))
+        self._asked_to_measure = self._asked_to_measure and facts.measuring
+        self._services.memories.sample()
+        self._weigh()
+
+    def _speed_wanted(self, tps: float | None) -> None:
+        self._services.weighing.want(tps)
+        self._show_chosen()
+
     def _weigh(self) -> None:
         """What is in sight at once, the rest as time allows."""
         if not self.isVisible():
@@ -346,7 +388,8 @@ class LibraryPage(Page):
         self._looked.setVisible(bool(models))
         self._body.setCurrentIndex(0 if models else 1)
         self._table_panel.setMaximumHeight(self._table.whole_height + 4)
-        self._table_panel.setMinimumHeight(self._table.height_of(_LEAST_ROWS) + 4)
+        least = _LEAST_WITH_STRIP if self._machine.is_open else _LEAST_ROWS
+        self._table_panel.setMinimumHeight(self._table.height_of(least) + 4)
         sentence = text("Looking for models…") if self._scan else text("There is no model here yet.")
         self._empty.say(sentence, text("Looked in {folders}", folders=folders))
         self._empty.button.setVisible(self._scan is None)
@@ -356,8 +399,10 @@ class LibraryPage(Page):
         self._controls.show_longest(longest_stated(chosen.model if chosen else None, self._services.library.models))
         self._detail.setVisible(chosen is not None)
         if chosen is not None:
-            self._detail.show_row(chosen, self._services.weighing.closely(chosen.model))
-            self._services.weighing.look_closely(chosen.model if self.isVisible() else None)
+            weighing = self._services.weighing
+            view, elsewhere = weighing.speed_view(chosen.choice), weighing.other is not None
+            self._detail.show_row(chosen, weighing.closely(chosen.model), view, elsewhere=elsewhere)
+            weighing.look_closely(chosen.model if self.isVisible() else None)
         whole = chosen is not None and chosen.model.problem is None
         active = chosen is not None and chosen.running is not None and chosen.running.state is not State.FAILED
         self._do_load.setEnabled(whole and not active)

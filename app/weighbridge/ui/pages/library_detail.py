@@ -14,22 +14,19 @@ from weighbridge.base.units import THIN, number, size
 from weighbridge.base.words import text
 from weighbridge.choices.cache_words import context_curve, token_in_words
 from weighbridge.choices.choice import Choice
-from weighbridge.choices.words import (
-    elsewhere_in_words,
-    parameters_in_words,
-    remedy_in_words,
-    runner_in_words,
-)
+from weighbridge.choices.words import parameters_in_words
 from weighbridge.estimates.cache import kv_bytes
 from weighbridge.estimates.estimate import Term
 from weighbridge.running.state import Running, State
 from weighbridge.ui import weight
+from weighbridge.ui.close_look import Closely
 from weighbridge.ui.folders import short
 from weighbridge.ui.memory_watch import parts_of, told_in_words
 from weighbridge.ui.models.library_model import LibraryRow
+from weighbridge.ui.pages.library_advice import Advice
 from weighbridge.ui.running_words import stage_in_words
+from weighbridge.ui.speed_view import SpeedView
 from weighbridge.ui.theme import STEP, Theme
-from weighbridge.ui.weighing import Closely, WhatIf
 from weighbridge.ui.widgets.badge import Badge
 from weighbridge.ui.widgets.context_curve import ContextCurve
 from weighbridge.ui.widgets.elided import ElidedLabel
@@ -39,6 +36,7 @@ from weighbridge.ui.widgets.fitted_area import FittedArea
 from weighbridge.ui.widgets.parts import button, column, label, row, selectable
 from weighbridge.ui.widgets.place_bars import PlaceBars
 from weighbridge.ui.widgets.settings_table import SettingsTable
+from weighbridge.ui.widgets.speed_panel import SpeedPanel
 from weighbridge_engines.api import STAGES
 
 _TICK_MS = 100
@@ -51,14 +49,14 @@ class LibraryDetail(QFrame):
     stop_wanted = Signal()
     chat_wanted = Signal()
     pin_wanted = Signal()
-    remedy_wanted = Signal(object, int)
-    """A WhatIf and a context length that make the model fit."""
+    measure_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._row: LibraryRow | None = None
         self._close: Closely | None = None
+        self._elsewhere = False
         self._title = selectable(label("", "heading"))
         self._badge = Badge(theme, "unknown", "")
         self._path = selectable(label("", "dim"))
@@ -71,10 +69,9 @@ class LibraryDetail(QFrame):
         self._where = ElidedLabel(at_left=True)
         self._bars = PlaceBars(theme)
         self._figures = tuple(Figure(name) for name in (text("Memory"), text("Parameters"), text("Bits per weight")))
-        self._advice = ElidedLabel(at_left=True)
-        self._runner = selectable(label("", wrap=True))
-        self._remedy = button(text("Apply"), self._use_remedy)
-        self._elsewhere = selectable(label("", wrap=True))
+        self._speed = SpeedPanel()
+        self._speed.measure_wanted.connect(self.measure_wanted)
+        self._advice = Advice()
         self._cache = selectable(label("", "dim", wrap=True))
         self._curve = ContextCurve(theme)
         self._basis = selectable(label("", "dim", wrap=True))
@@ -115,13 +112,26 @@ class LibraryDetail(QFrame):
         return self._bars
 
     @property
-    def remedy(self) -> QPushButton:
-        """Take over what would make it fit."""
-        return self._remedy
+    def advice(self) -> Advice:
+        """What would make it fit, or faster."""
+        return self._advice
 
-    def show_row(self, shown: LibraryRow, close: Closely | None = None) -> None:
-        """Show `shown`; with `close`, what only a close look tells."""
-        self._row, self._close = shown, close
+    @property
+    def speed(self) -> SpeedPanel:
+        """How fast it would be."""
+        return self._speed
+
+    def show_row(
+        self,
+        shown: LibraryRow,
+        close: Closely | None = None,
+        speed: SpeedView | None = None,
+        *,
+        elsewhere: bool = False,
+    ) -> None:
+        """Show `shown`; with `close`, what only a close look tells. `elsewhere`: it was weighed for another machine."""
+        self._row, self._close, self._elsewhere = shown, close, elsewhere
+        self._speed.show_view(speed or SpeedView())
         model, running = shown.model, shown.running
         self._title.setText(model.title)
         room = self.fontMetrics().height() * 44
@@ -154,11 +164,9 @@ class LibraryDetail(QFrame):
         for each in (self._chat, self._pin, self._stop, self._load):
             top.addWidget(each)
         figures = row(*self._figures, None, gap=5)
-        advice = row(self._advice, self._remedy, None, gap=2)
         memory = column(
-            self._problem, figures, self._bars, advice, self._runner, self._elsewhere, self._basis, self._cache,
-            self._curve, gap=2,
-        )  # fmt: skip
+            self._problem, figures, self._speed, self._advice, self._bars, self._basis, self._cache, self._curve, gap=2
+        )
         loading = row(self._progress, self._stage, gap=3)
         loading.setStretch(0, 1)
         self._loading = QWidget()
@@ -179,7 +187,8 @@ class LibraryDetail(QFrame):
     def _show_memory(self, shown: LibraryRow) -> None:
         choice, running = shown.choice, shown.running
         found, basis = ((), "") if choice is None else (weight.memories(choice), weight.basis(choice))
-        if found and running is not None and running.state is State.READY and running.buffers:
+        ready = running is not None and running.state is State.READY and not self._elsewhere
+        if found and running is not None and ready and running.buffers:
             parts = tuple(replace(part, owner="") for part in parts_of(running))
             found, basis = (replace(found[0], parts=(found[0].parts[0], *parts)), *found[1:]), told_in_words(running)
         whole = shown.model.problem is None
@@ -192,23 +201,8 @@ class LibraryDetail(QFrame):
             self._fit.say(*shown.fit_badge)
         self._where.setText(weight.where(choice.fit) if whole and choice is not None else "")
         self._show_figures(shown, basis, whole)
-        self._show_advice(choice if whole else None)
+        self._advice.show_choice(choice if whole else None, self._close)
         self._show_context(choice if whole else None)
-
-    def _show_advice(self, choice: Choice | None) -> None:
-        """Who runs it, what would make it fit, and where else it would."""
-        fit = choice.fit if choice else None
-        remedy = fit.remedy if fit else None
-        for widget in (self._advice, self._remedy):
-            widget.setVisible(remedy is not None)
-        self._advice.setText(remedy_in_words(remedy, fit.plan) if remedy is not None and fit is not None else "")
-        absent = choice is not None and (choice.runner is None or not choice.runner.installed)
-        self._runner.setVisible(absent)
-        if choice is not None:
-            self._runner.setText(text("Can be run by {engine}.", engine=runner_in_words(choice.runner)))
-        elsewhere = choice.elsewhere if choice else None
-        self._elsewhere.setVisible(elsewhere is not None)
-        self._elsewhere.setText(elsewhere_in_words(elsewhere) if elsewhere else "")
 
     def _show_context(self, choice: Choice | None) -> None:
         """What a token costs and why, how far the context could go, and the curve."""
@@ -228,7 +222,8 @@ class LibraryDetail(QFrame):
 
     def _show_figures(self, shown: LibraryRow, basis: str, whole: bool) -> None:
         info, running = shown.model.info, shown.running
-        held = running.memory_bytes if running is not None and running.state is State.READY else None
+        ready = running is not None and running.state is State.READY and not self._elsewhere
+        held = running.memory_bytes if running is not None and ready else None
         header = text("As the file's header says.")
         bits = info.bits_per_weight if info else None
         needed = None if shown.choice is None else weight.figure(shown.choice)
@@ -240,15 +235,6 @@ class LibraryDetail(QFrame):
         for figure, (value, source) in zip(self._figures, values, strict=True):
             figure.say(value or "", source)
             figure.setVisible(whole and value is not None)
-
-    def _use_remedy(self) -> None:
-        fit = self._row.choice.fit if self._row and self._row.choice else None
-        if fit is None or fit.remedy is None:
-            return
-        plan = fit.remedy.plan
-        kept = None if plan.key_type == "f16" else plan.key_type
-        slots = None if plan.slots == 1 else plan.slots
-        self.remedy_wanted.emit(WhatIf(kept, slots, plan.gpu_layers, plan.cpu_experts or None), plan.context)
 
     def _show_running(self, running: Running | None) -> None:
         loading = running is not None and running.state is State.LOADING

@@ -80,4 +80,14 @@ class CardBox(QComboBox):
         except WeighbridgeError as error:
             self.unknown.emit(error)
         else:
+            self.show_name(self._name_of(card))
             self.chosen.emit(card)
+
+    def _name_of(self, card: Card) -> str:
+        """As it is listed, with its memory where it is sold with several."""
+        alike = (name for name, one in self._cards.items() if _product(one) == _product(card))
+        return next(alike, card.name)
+
+
+def _product(card: Card) -> tuple[str, int | None]:
+    return card.name, card.memory_bytes

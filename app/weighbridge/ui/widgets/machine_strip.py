@@ -44,7 +44,6 @@ class MachineStrip(QFrame):
         self._card: Card | None = None
         self._glyph = QLabel()
         self._said = label("", "heading", wrap=True)
-        self._loads = label(text("Load still loads on this machine."), "dim", wrap=True)
         self._wrong = label("", "bad", wrap=True)
         self._wrong.hide()
         self._back = button(text("Back to this machine"), self.leave)
@@ -138,9 +137,11 @@ class MachineStrip(QFrame):
         if machine is None:
             said = text("Choose a card, or other memory. Until then all is weighed for this machine.")
         else:
-            said = text("Weighed for a machine with {parts}, not for this one.", parts=machine_in_words(machine))
+            said = text(
+                "Weighed for a machine with {parts}, not for this one. Load still loads on this machine.",
+                parts=machine_in_words(machine),
+            )
         self._said.setText(said)
-        self._loads.setVisible(machine is not None)
         self.setAccessibleName(said)
 
     def show_error(self, error: WeighbridgeError) -> None:
@@ -198,8 +199,7 @@ class MachineStrip(QFrame):
             said.setBuddy(control)
             controls.addWidget(said)
             controls.addWidget(control, 2 if control is self._names else 1 if control is self._type else 0)
-        told = column(self._said, self._loads, gap=0)
-        head = row(self._glyph, told, self._back, gap=3)
+        head = row(self._glyph, self._said, self._back, gap=3)
         head.setStretch(1, 1)
         outer = column(head, controls, self._wrong, owner=self, gap=2)
         outer.setContentsMargins(4 * STEP, 2 * STEP, 3 * STEP, 2 * STEP)
