@@ -2,7 +2,7 @@
 
 import pytest
 
-from weighbridge.base.units import size
+from weighbridge.base.units import THIN, duration, size, transfer
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,13 @@ def test_a_size_takes_the_unit_that_keeps_it_short(value_bytes, shown):
 
 def test_an_unknown_size_is_unknown():
     assert size(None) == "unknown"
+
+
+def test_the_speed_of_a_download():
+    assert transfer(12_345_678) == f"12.3{THIN}MB/s"
+    assert transfer(None) == "unknown"
+
+
+def test_a_time_to_wait():
+    shown = [duration(value).replace(THIN, " ") for value in (0.4, 45, 60, 200, 7_500, 7_200, 273_600, None)]
+    assert shown == ["0 s", "45 s", "1 min", "3 min 20 s", "2 h 5 min", "2 h", "3 d 4 h", "unknown"]

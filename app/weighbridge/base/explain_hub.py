@@ -31,9 +31,7 @@ HUB: Mapping[str, tuple[str, str]] = {
     ),
     "hub.corrupt": (
         mark("{name} came with wrong bytes twice: its hash is not the one that the Hub tells. It was thrown away."),
-        mark(
-            "Try again later. If it stays so, a proxy on the way changes files, or memory or disk of this machine is at fault."
-        ),
+        mark("Try again later. If it stays so, a proxy changes files, or this machine's memory or disk is at fault."),
     ),
     "hub.cut_short": (
         mark("{host} ended the connection before all of {name} had come."),

@@ -51,3 +51,20 @@ def seconds(value_ms: float | None) -> str:
 def bandwidth(gbs: float | None) -> str:
     """Bandwidth in GB/s (1e9 bytes): "504 GB/s"."""
     return text("unknown") if gbs is None else f"{number(gbs)}{THIN}GB/s"
+
+
+def transfer(bytes_s: float | None) -> str:
+    """The speed of a download, in MB/s (1e6 bytes): "12.3 MB/s"."""
+    return text("unknown") if bytes_s is None else f"{number(bytes_s / 1e6, 1)}{THIN}MB/s"
+
+
+def duration(value_s: float | None) -> str:
+    """A time to wait in its two greatest units: "45 s", "3 min 20 s", "2 h 5 min", "3 d 4 h"."""
+    if value_s is None:
+        return text("unknown")
+    left = round(value_s)
+    for unit_s, unit, below_s, below in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s")):
+        if left >= unit_s:
+            rest = left % unit_s // below_s
+            return f"{left // unit_s}{THIN}{unit}" + (f" {rest}{THIN}{below}" if rest else "")
+    return f"{left}{THIN}s"

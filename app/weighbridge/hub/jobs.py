@@ -13,6 +13,7 @@ from weighbridge.base import errors
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.hub.layout import Layout, Shelf
 from weighbridge.hub.remote import RemoteFile
+from weighbridge.hub.wanted import Wanted
 
 
 class State(StrEnum):
@@ -90,6 +91,13 @@ class Job:
     def is_same_as(self, other: Job) -> bool:
         """Whether both are for the same files in the same place, whatever their content."""
         return (self.root, self.layout, _paths(self)) == (other.root, other.layout, _paths(other))
+
+
+def job_of(wanted: Wanted, shelf: Shelf) -> Job:
+    """The job that fetches what is `wanted` to `shelf`."""
+    repository = wanted.repository
+    files = tuple(JobFile(file) for file in wanted.files)
+    return Job(repository.id, repository.revision, repository.commit, wanted.label, shelf.root, shelf.layout, files)
 
 
 def _paths(job: Job) -> frozenset[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from weighbridge.base.errors import BadFile
 from weighbridge.formats.safe_names import is_safe
-from weighbridge.hub.remote import RemoteFile
+from weighbridge.hub.remote import RemoteFile, Repository
 from weighbridge.hub.verify import known_hash
 
 MAIN = "main"
@@ -79,6 +79,12 @@ class Shelf:
         """Remove the folders around `file` that are empty."""
         for path in {self.place(file), self.target(file)}:
             _remove_empty(path.parent, self.root)
+
+
+def shelf_of(repository: Repository, layout: Layout, folder: Path) -> Shelf:
+    """The place of `repository` below `folder`: the models folder, or the cache."""
+    make = shelf_in_cache if layout is Layout.CACHE else shelf_in_folder
+    return make(folder, repository.id, repository.revision, repository.commit)
 
 
 def shelf_in_folder(models: Path, repo_id: str, revision: str, commit: str) -> Shelf:

@@ -40,8 +40,8 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class Standing:
-    """How a transfer stands. `attempt` counts those in a row that brought nothing, from 1; `retry_at` is the time of the
-    next one, of the monotonic clock, and `error` what ended the last. `checked_bytes` are those read again.
+    """How a transfer stands. `attempt` counts those in a row that brought nothing, from 1; `retry_at` is the time of
+    the next one, of the monotonic clock, and `error` what ended the last. `checked_bytes` are those read again.
     """
 
     phase: Phase = Phase.CONNECTING
