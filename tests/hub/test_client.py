@@ -251,6 +251,18 @@ def test_the_log_says_all_and_no_secret(fake, asking):
     assert "Signature" not in repr(asking.log.requests)
 
 
+def test_nobody_logs_the_token(fake, asking, caplog):
+    caplog.set_level(0)
+    fake.faults.next(Cut(10))
+    unreachable(read, asking.hub, located(asking.hub))
+    asking.hub.user()
+    asking.token = "hf_WRONGTOKEN"
+    refused(asking.hub.repository, "o/r")
+    assert len(caplog.records) > 10
+    assert TOKEN not in caplog.text
+    assert "hf_WRONGTOKEN" not in caplog.text
+
+
 def test_a_range_that_is_ignored_starts_at_zero(fake, hub):
     fake.faults.next(IgnoreRange())
     assert read(hub, located(hub), 1000) == (0, BIG)

@@ -8,9 +8,10 @@ QUIET = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_SYMLINKS_WARNING": "1",
+    "HF_HUB_VERBOSITY": "error",
     "DO_NOT_TRACK": "1",
 }
-"""No telemetry, and nothing written to a window's missing stderr."""
+"""No telemetry, and nothing on stderr: a window may have none, and a Hub's warnings are written by strangers."""
 
 SMALL = {
     "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_SIZE": "64000000",
