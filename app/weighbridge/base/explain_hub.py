@@ -95,7 +95,7 @@ HUB: Mapping[str, tuple[str, str]] = {
     ),
     "hub.offline": (
         mark("Weighbridge is set to stay offline."),
-        mark('Turn off "Stay offline" in Settings.'),
+        mark('Turn off "Stay offline" in Settings, or HF_HUB_OFFLINE in the environment.'),
     ),
     "hub.other_owner": (
         mark("Another Weighbridge fetches the downloads of this data folder."),
