@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from weighbridge.base.setting_kinds import Number, kind_of
+from weighbridge.base.setting_kinds import Address, Number, kind_of
 from weighbridge.base.settings import Settings, SettingsStore, language_choice, parse
 
 
@@ -165,3 +165,34 @@ def test_a_number_takes_none_only_where_there_is_a_word_for_it():
     assert Number(none="Never", low=1).accepts(None)
     assert not Number(low=1).accepts(None)
     assert not Number(low=0).accepts(True)
+
+
+@pytest.mark.parametrize(
+    ("address", "accepted"),
+    [
+        (None, True),
+        ("https://huggingface.co", True),
+        ("https://mirror.example:8443/hub", True),
+        ("http://127.0.0.1:8000", True),
+        ("http://localhost", True),
+        ("http://[::1]:8000", True),
+        ("http://mirror.example", False),
+        ("http://127.0.0.1.example", False),
+        ("http://localhost@mirror.example", False),
+        ("https://me:pw@mirror.example", False),
+        ("https://mirror.example/?a=b", False),
+        ("https://mirror.example\\@x", False),
+        ("https://a b", False),
+        ("https://", False),
+        ("ftp://mirror.example", False),
+        ("", False),
+        (7, False),
+    ],
+)
+def test_which_addresses_the_hub_may_have(address, accepted):
+    assert Address().accepts(address) is accepted
+
+
+def test_the_speed_of_downloads_in_bytes():
+    assert Settings().download_bytes_s is None
+    assert Settings(download_mbps=80).download_bytes_s == 10_000_000

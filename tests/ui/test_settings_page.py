@@ -65,6 +65,24 @@ def test_a_switch(page, services):
     assert kept(services).port_on
 
 
+def test_an_address_is_taken_or_stays_to_be_mended(page, services):
+    made = page.field("hub_endpoint")
+    assert made._line.placeholderText() == "https://huggingface.co"
+    made.setFocus()
+    QTest.keyClicks(made._line, "http://mirror.example")
+    QTest.keyClick(made._line, Qt.Key.Key_Return)
+    assert made._why.isVisible()
+    assert made._line.text() == "http://mirror.example"
+    assert kept(services).hub_endpoint is None
+    made._line.setText(" https://mirror.example ")
+    QTest.keyClick(made._line, Qt.Key.Key_Return)
+    assert not made._why.isVisible()
+    assert kept(services).hub_endpoint == "https://mirror.example"
+    made._line.clear()
+    QTest.keyClick(made._line, Qt.Key.Key_Return)
+    assert kept(services).hub_endpoint is None
+
+
 def test_folders_come_by_the_dialog_and_go(page, services, monkeypatch):
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: "/models/ñ")
     made = page.field("model_folders")
