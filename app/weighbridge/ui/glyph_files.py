@@ -12,6 +12,7 @@ from weighbridge.ui.tokens import Tokens
 
 _GLYPHS: Mapping[str, tuple[str, str]] = {
     "down_glyph": ("down", "dim"),
+    "right_glyph": ("right", "dim"),
     "up_glyph": ("up", "dim"),
     "check_glyph": ("check", "on_accent"),
 }

@@ -118,6 +118,13 @@ QTableView { background: $panel; border: none; border-radius: 8px; outline: none
   selection-background-color: $accent_surface; gridline-color: $line; }
 QTableView::item { border-bottom: 1px solid $line; padding: 0 8px; }
 QTableView::item:selected { background: $accent_surface; color: $text; }
+QTreeView { background: $panel; border: none; border-radius: 8px; outline: none; selection-color: $text;
+  selection-background-color: $accent_surface; }
+QTreeView::item { border-bottom: 1px solid $line; padding: 0 8px; }
+QTreeView::item:selected, QTreeView::branch:selected { background: $accent_surface; color: $text; }
+QTreeView::branch { border-bottom: 1px solid $line; }
+QTreeView::branch:has-children:closed { image: url("$right_glyph"); }
+QTreeView::branch:has-children:open { image: url("$down_glyph"); }
 QHeaderView { background: $panel; border-radius: 8px; }
 QHeaderView::section { background: $panel; color: $dim; border: none; border-bottom: 1px solid $line;
   padding: 8px 11px; }
