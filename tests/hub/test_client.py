@@ -198,7 +198,7 @@ def test_refusals_say_what_was_asked_for(fake, asking, hub):
     assert (path.code, path.values["path"]) == ("hub.no_file", "none.gguf")
     asking.token = None
     assert refused(hub.locate, "o/gated", commit, "m.gguf").code == "hub.gated_sign_in"
-    assert refused(hub.user).code == "hub.private"
+    assert refused(hub.user).code == "hub.token"
 
 
 @pytest.mark.parametrize(

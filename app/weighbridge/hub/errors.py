@@ -104,6 +104,8 @@ def _named(answer: Answer) -> str | None:
 def _by_status(answer: Answer, about: About) -> str | None:
     if answer.status == 404:
         return "hub.no_file" if about.path else "hub.private"
+    if answer.status == 401 and not about.repo_id:
+        return "hub.token"  # who one is was asked, and nobody said it
     return {401: "hub.private", 403: "hub.denied", 451: "hub.denied"}.get(answer.status)
 
 

@@ -23,8 +23,8 @@ from weighbridge.hub.errors import Answer, BadAnswer, broken
 from weighbridge.hub.network import Line, NetworkLog
 
 CONNECT_S, READ_S = 10.0, 10.0
-MOST_BYTES = 64 << 20
-"""Of an answer that is read whole; what is streamed says so itself."""
+MOST_BYTES = 32 << 20
+"""Of an answer that is read whole, redirects among them; what is streamed says so itself."""
 PURPOSE, LIMIT = "weighbridge.purpose", "weighbridge.most_bytes"
 """Extensions of a request: why it is made, and how many bytes its answer may have (None: any number)."""
 
@@ -117,7 +117,8 @@ class Transport(httpx2.BaseTransport):
         )
 
     def _response(self, answer: httpcore2.Response, request: httpx2.Request, line: Line, host: str) -> httpx2.Response:
-        limit = request.extensions.get(LIMIT, MOST_BYTES)
+        redirect = 300 <= answer.status < 400
+        limit = MOST_BYTES if redirect else request.extensions.get(LIMIT, MOST_BYTES)
         body = _Body(answer, line, host, limit)
         return httpx2.Response(answer.status, headers=answer.headers, stream=body, extensions=answer.extensions)
 
