@@ -199,3 +199,15 @@ def test_a_wanted_speed_lists_what_would_reach_it(measured, qtbot, full):
     measured.detail.speed.least.setValue(0)
     qtbot.waitUntil(lambda: advice.head == "")
     assert full.weighing.wanted_tps is None
+
+
+def test_the_strip_takes_its_room_from_the_rows(page):
+    page.resize(900, 560)
+    whole = page._table_panel.minimumHeight()
+    page.machine.open()
+    assert page._table_panel.minimumHeight() < whole
+    assert page._looked.isVisible()
+    page.resize(900, page.fontMetrics().height() * 30)
+    assert not page._looked.isVisible()
+    page.machine.strip.leave()
+    assert page._looked.isVisible()

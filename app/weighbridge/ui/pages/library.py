@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedWidget, QWidget
 
 from weighbridge.base.errors import Cancelled
@@ -29,14 +30,22 @@ from weighbridge.ui.starter_fetch import StarterFetch
 from weighbridge.ui.weighing import WhatIf
 from weighbridge.ui.widgets.empty_state import EmptyState
 from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge.ui.widgets.fitted_area import LEAST_LINES
 from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
 from weighbridge.ui.widgets.progress_panel import ProgressPanel
 from weighbridge.ui.widgets.what_if import WhatIfBar
 
 _HEADERS_MS = 500
 """How long headers that were read gather before they are shown."""
-_LEAST_ROWS, _LEAST_WITH_STRIP = 4, 2
-"""Rows of the table that stay in sight in a small window with large fonts, without and with the strip of machines."""
+_LOW_EMS = 34
+"""A page that is lower than so many lines of text is low: a small window with large fonts."""
+_KEPT = {
+    (False, False): (4, LEAST_LINES),
+    (False, True): (2, LEAST_LINES),
+    (True, False): (2, LEAST_LINES),
+    (True, True): (1, 2),
+}
+"""Rows of the table and lines of the detail that stay in sight, where the page is low and where the strip is open."""
 
 
 class LibraryPage(Page):
@@ -115,6 +124,10 @@ class LibraryPage(Page):
     def left(self) -> None:
         self._detail.quiet()
         self._services.weighing.quiet()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
 
     def escape(self) -> bool:
         chosen = self._table.chosen
@@ -385,14 +398,20 @@ class LibraryPage(Page):
         home = Path.home()
         folders = ", ".join(short(folder, home) for folder in self._services.library.folders)
         self._looked.setText(text("Looked in {folders}", folders=folders))
-        self._looked.setVisible(bool(models))
         self._body.setCurrentIndex(0 if models else 1)
         self._table_panel.setMaximumHeight(self._table.whole_height + 4)
-        least = _LEAST_WITH_STRIP if self._machine.is_open else _LEAST_ROWS
-        self._table_panel.setMinimumHeight(self._table.height_of(least) + 4)
+        self._share_room()
         sentence = text("Looking for models…") if self._scan else text("There is no model here yet.")
         self._empty.say(sentence, text("Looked in {folders}", folders=folders))
         self._empty.button.setVisible(self._scan is None)
+
+    def _share_room(self) -> None:
+        """What stays in sight where there is little room."""
+        low, is_open = self.height() < self.fontMetrics().height() * _LOW_EMS, self._machine.is_open
+        rows, lines = _KEPT[low, is_open]
+        self._detail.keep_lines(lines)
+        self._table_panel.setMinimumHeight(self._table.height_of(rows) + 4)
+        self._looked.setVisible(bool(self._services.library.models) and not (low and is_open))
 
     def _show_chosen(self) -> None:
         chosen = self._table.chosen

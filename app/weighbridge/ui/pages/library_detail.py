@@ -149,6 +149,10 @@ class LibraryDetail(QFrame):
         self._show_buttons(running.state if running else State.STOPPED, model.problem is None)
         self._show_pin(running)
 
+    def keep_lines(self, least: int) -> None:
+        """Keep so many lines in sight where others need the room."""
+        self._area.keep_lines(least)
+
     def quiet(self) -> None:
         """Stop the clock of a load: the page is not shown."""
         self._timer.stop()
@@ -180,7 +184,8 @@ class LibraryDetail(QFrame):
         held = column(self._path, self._error, middle, owner=inner, gap=2)
         held.setContentsMargins(4 * STEP, 0, 4 * STEP, 3 * STEP)
         top.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 0)
-        outer = column(top, FittedArea(inner), owner=self, gap=2)
+        self._area = FittedArea(inner)
+        outer = column(top, self._area, owner=self, gap=2)
         outer.setContentsMargins(1, 1, 1, 1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 

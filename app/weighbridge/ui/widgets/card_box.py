@@ -13,7 +13,7 @@ from weighbridge.hardware.cards import Card
 from weighbridge.ui.widgets.parts import fill, give_way
 
 _LISTED = 14
-_LETTERS = 18
+_LETTERS = 15
 
 
 class CardBox(QComboBox):

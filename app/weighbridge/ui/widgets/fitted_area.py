@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 LEAST_LINES = 7
-"""Lines of text that stay in sight."""
+"""Lines of text that stay in sight, unless fewer are asked for."""
 
 
 class FittedArea(QScrollArea):
@@ -17,12 +17,19 @@ class FittedArea(QScrollArea):
         super().__init__()
         inner.setObjectName("scrolled")
         self._inner = inner
+        self._least_lines = LEAST_LINES
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setWidget(inner)
+
+    def keep_lines(self, least: int) -> None:
+        """Keep so many lines of text in sight where others need the room."""
+        if least != self._least_lines:
+            self._least_lines = least
+            self.updateGeometry()
 
     def sizeHint(self) -> QSize:
         inner = self._inner
@@ -31,7 +38,7 @@ class FittedArea(QScrollArea):
         return QSize(inner.sizeHint().width(), high)
 
     def minimumSizeHint(self) -> QSize:
-        least = self.fontMetrics().lineSpacing() * LEAST_LINES
+        least = self.fontMetrics().lineSpacing() * self._least_lines
         return QSize(self._inner.minimumSizeHint().width(), min(least, self.sizeHint().height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

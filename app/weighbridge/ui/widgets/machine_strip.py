@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QLayout, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QSpinBox, QWidget
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.explain import explain
@@ -18,11 +18,12 @@ from weighbridge.hardware.memory_types import MemoryType
 from weighbridge.ui.icons import pixmap
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.card_box import CardBox
+from weighbridge.ui.widgets.flow import Flow
 from weighbridge.ui.widgets.parts import button, column, fill, give_way, label, row
 
 MOST_CARDS = 8
 _MOST_GIB, _STEP_GIB = 4096, 8
-_LETTERS = 10
+_LETTERS = 14
 _CHOSEN_HERE = ("machine.card_near", "machine.card_unknown")
 """Errors whose next step is another in the window: to choose from the list that stands there."""
 
@@ -116,7 +117,10 @@ class MachineStrip(QFrame):
         """What there is to choose from."""
         self._types = tuple(types)
         self._names.offer(cards)
-        fill(self._type, [text("as here"), *(f"{one.name} · {bandwidth(one.bandwidth.low_gbs)}" for one in types)])
+        fill(self._type, [text("kind as here"), *(one.name for one in types)])
+        for place, one in enumerate(types, start=1):
+            self._type.setItemData(place, bandwidth(one.bandwidth.low_gbs), Qt.ItemDataRole.ToolTipRole)
+        self._type.view().setMinimumWidth(self._type.view().sizeHintForColumn(0) + 4 * STEP)
 
     def apply(self, other: OtherMachine) -> None:
         """Set the controls, and tell nobody."""
@@ -149,10 +153,6 @@ class MachineStrip(QFrame):
         said = explain(error)
         self._wrong.setText(said.what if error.code in _CHOSEN_HERE else str(said))
         self._wrong.show()
-
-    def minimumSizeHint(self) -> QSize:
-        """Its texts wrap, and its lists give way."""
-        return QSize(self.fontMetrics().height() * 30, super().minimumSizeHint().height())
 
     def tint(self) -> None:
         """Draw the glyph in the colours in use."""
@@ -187,24 +187,17 @@ class MachineStrip(QFrame):
         return made
 
     def _lay_out(self) -> None:
-        controls = row(gap=2)
-        named: tuple[tuple[str, QWidget], ...] = (
+        pairs = (
             (text("Card"), self._names),
             (text("How many"), self._count),
             (text("Memory"), self._ram),
-            (text("Kind"), self._type),
         )
-        for name, control in named:
-            said = label(name, "dim")
-            said.setBuddy(control)
-            controls.addWidget(said)
-            controls.addWidget(control, 2 if control is self._names else 1 if control is self._type else 0)
+        controls = Flow(*(_named(name, control) for name, control in pairs), self._type, gap=2)
         head = row(self._glyph, self._said, self._back, gap=3)
         head.setStretch(1, 1)
         outer = column(head, controls, self._wrong, owner=self, gap=2)
         outer.setContentsMargins(4 * STEP, 2 * STEP, 3 * STEP, 2 * STEP)
-        outer.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
-        fill(self._type, [text("as here")])
+        fill(self._type, [text("kind as here")])
         self.show_machine(None)
         self.tint()
 
@@ -232,3 +225,11 @@ class MachineStrip(QFrame):
 
     def _tell(self) -> None:
         self.chosen.emit(self.other)
+
+
+def _named(name: str, control: QWidget) -> QWidget:
+    """A control with its name, which stay together."""
+    made, said = QWidget(), label(name, "dim")
+    said.setBuddy(control)
+    row(said, control, owner=made, gap=2)
+    return made
