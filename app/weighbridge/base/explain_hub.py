@@ -133,6 +133,10 @@ HUB: Mapping[str, tuple[str, str]] = {
         mark("Nothing came from {host} for some seconds."),
         mark("It is tried again from the last byte. If that goes on, check the network connection."),
     ),
+    "hub.stopped": (
+        mark("{name} was paused or cancelled in another Weighbridge."),
+        mark("Let it go on there."),
+    ),
     "hub.token": (
         mark("{host} does not take your token: it is wrong, or has expired."),
         mark("Make a new one at https://huggingface.co/settings/tokens and sign in with it, or go on without a token."),

@@ -166,7 +166,7 @@ def _told(view: JobView, arguments: argparse.Namespace) -> int:
     from weighbridge.hub.jobs import State
 
     if view.state is not State.DONE:
-        raise view.error or Refused("download.stopped", name=view.repo_id, state=view.state.value)
+        raise view.error or Refused("hub.stopped", name=view.repo_id)
     name = _model_id(view.place)
     if arguments.json:
         done: dict[str, Any] = {"event": "done", "path": str(view.place), "id": name}

@@ -1,0 +1,198 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.fake_hub import Cut, FakeHub, Slow, Stall
+
+from weighbridge.base.errors import Refused, Unreachable
+from weighbridge.base.units import THIN
+from weighbridge.cli.main import run
+from weighbridge.cli.pull_words import file_in_words, progress_in_words, trouble_in_words
+from weighbridge.hub.jobs import State
+from weighbridge.hub.snapshot import FileView, JobView
+
+Q4, Q8 = os.urandom(50_000), os.urandom(90_000)
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    with FakeHub() as fake:
+        fake.add("o/r", {"m-Q4_K_M.gguf": Q4, "m-Q8_0.gguf": Q8, "README.md": "A model."})
+        monkeypatch.setenv("HF_ENDPOINT", fake.endpoint)
+        yield fake
+
+
+def pull(*words):
+    return run(["pull", *words], dict)
+
+
+def lines(out):
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_a_model_is_fetched_and_is_in_the_library(hub, home, capsys):
+    assert pull("o/r") == 0
+    place = home / "data/models/o/r/m-Q4_K_M.gguf"
+    assert place.read_bytes() == Q4
+    out = capsys.readouterr().out.replace(THIN, " ")
+    assert f"o/r Q4_K_M: 1 file, 48.8 KiB, to {place.parent}" in out
+    assert f"It is here: {place}" in out
+    assert 'weighbridge run m-Q4_K_M "..."' in out
+    assert run(["ls", "--json"], dict) == 0
+    assert [model["id"] for model in json.loads(capsys.readouterr().out)["models"]] == ["m-Q4_K_M"]
+
+
+def test_as_lines_of_json(hub, home, capsys):
+    assert pull("o/r:Q8_0", "--json") == 0
+    told = lines(capsys.readouterr().out)
+    assert (told[0]["event"], told[0]["size_bytes"], told[0]["label"]) == ("plan", len(Q8), "Q8_0")
+    assert {line["event"] for line in told[1:-1]} == {"progress"}
+    assert told[-2]["state"] == "done"
+    assert told[-1] == {"event": "done", "path": str(home / "data/models/o/r/m-Q8_0.gguf"), "id": "m-Q8_0"}
+
+
+def test_what_there_is(hub, home, capsys):
+    assert pull("o/r", "--list") == 0
+    assert "Q8_0    gguf    87.9 KiB" in capsys.readouterr().out.replace(THIN, " ")
+    assert pull("o/r", "--list", "--json") == 0
+    (told,) = lines(capsys.readouterr().out)
+    assert [each["label"] for each in told["variants"]] == ["Q4_K_M", "Q8_0"]
+    assert not (home / "data/models").exists()
+
+
+def test_a_branch_goes_to_its_own_folder(hub, home, capsys):
+    hub.repos["o/r"].commit({"m-Q4_K_M.gguf": Q8}, "small")
+    assert pull("o/r", "--revision", "small") == 0
+    assert (home / "data/models/o/r@small/m-Q4_K_M.gguf").read_bytes() == Q8
+
+
+def test_to_another_folder(hub, home, capsys, tmp_path):
+    assert pull("o/r", "--to", str(tmp_path / "else")) == 0
+    assert (tmp_path / "else/o/r/m-Q4_K_M.gguf").read_bytes() == Q4
+    assert "Add that folder to the model folders" in capsys.readouterr().out
+
+
+def test_to_the_cache_of_other_programs(hub, home, capsys, tmp_path, monkeypatch):
+    (home / "config").mkdir(parents=True)
+    (home / "config/settings.toml").write_text('download_target = "hf_cache"\n')
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+    assert pull("o/r", "--json") == 0
+    place = Path(lines(capsys.readouterr().out)[-1]["path"])
+    assert place.is_relative_to(tmp_path / "cache/models--o--r/snapshots")
+    assert place.read_bytes() == Q4
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["x"], "hub.reference"),
+        (["o/none"], "hub.private"),
+        (["o/r:Q5_K_M"], "hub.no_quant"),
+        (["o/r:none.gguf"], "hub.no_file_there"),
+        (["o/r", "--revision", "none"], "hub.no_revision"),
+        (["o/r", "--revision", "../x"], "hub.bad_name"),
+        (["o/r", "--with-projector"], "hub.no_projector"),
+    ],
+)
+def test_refusals(hub, home, capsys, words, code):
+    assert pull(*words, "--json") == 1
+    assert lines(capsys.readouterr().out)[-1]["error"]["code"] == code
+    assert not (home / "data/models").exists()
+
+
+def test_a_gated_repository_tells_where_to_accept_its_licence(hub, capsys):
+    hub.add("o/gated", {"m-Q4_K_M.gguf": Q4}, gated="manual")
+    assert pull("o/gated") == 1
+    assert "https://huggingface.co/o/gated" in capsys.readouterr().err
+
+
+def test_a_token_that_is_no_good_is_left_out(hub, home, capsys, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_TESTTOKEN")
+    assert pull("o/r") == 0
+    out, err = capsys.readouterr()
+    assert "does not take your token" in err
+    assert "hf_TESTTOKEN" not in out + err
+    assert all("hf_TESTTOKEN" not in path.read_text("utf-8", "replace") for path in home.rglob("*") if path.is_file())
+
+
+def test_it_goes_on_after_a_cut(hub, home, capsys):
+    hub.faults.next(Cut(20_000))
+    assert pull("o/r") == 0
+    assert (home / "data/models/o/r/m-Q4_K_M.gguf").read_bytes() == Q4
+
+
+def started(hub, *words):
+    return subprocess.Popen(
+        [sys.executable, "-m", "weighbridge", "pull", "o/r", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def until(seen):
+    deadline = time.monotonic() + 30
+    while not seen():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_pauses_and_the_same_command_goes_on(hub, home, capsys, number):
+    hub.faults.next(Stall(20_000))
+    process = started(hub)
+    part = home / "data/models/o/r/m-Q4_K_M.gguf.part"
+    until(lambda: part.exists() and part.stat().st_size == 20_000)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"The same command goes on." in err
+    assert part.stat().st_size == 20_000
+    assert pull("o/r") == 0
+    assert (home / "data/models/o/r/m-Q4_K_M.gguf").read_bytes() == Q4
+    starts = [each.headers.get("range") for each in hub.requests if each.kind == "bytes"]
+    assert starts == [None, "bytes=20000-"]
+
+
+def test_beside_another_it_adds_and_watches(hub, home, capsys):
+    hub.faults.next(Slow(40_000))
+    first = started(hub, "--json")
+    part = home / "data/models/o/r/m-Q4_K_M.gguf.part"
+    until(part.exists)
+    assert pull("o/r:Q8_0", "--json") == 0
+    told = lines(capsys.readouterr().out)
+    assert told[-1]["event"] == "done"
+    assert {line["here"] for line in told if line["event"] == "progress"} & {False}
+    first.communicate(timeout=20)
+    assert first.returncode == 0
+    assert (home / "data/models/o/r/m-Q8_0.gguf").read_bytes() == Q8
+
+
+FILE = FileView("m.gguf", 1000, 250, State.RUNNING, 100.0)
+JOB = JobView(1, "o/r", "main", "Q8_0", Path("/m/o/r/m.gguf"), State.RUNNING, (FILE,), 100.0)
+
+
+def plain(text):
+    return " ".join(text.replace(THIN, " ").split())
+
+
+def test_a_file_in_words():
+    assert plain(file_in_words(FILE)) == "m.gguf 25 % 1.0 KiB 0.0 MB/s 8 s left"
+    assert plain(file_in_words(replace(FILE, state=State.VERIFYING, checked_bytes=500))) == (
+        "m.gguf 25 % 1.0 KiB verifying 500 B"
+    )
+    assert plain(file_in_words(replace(FILE, state=State.DONE, done_bytes=1000))) == "m.gguf 100 % 1.0 KiB here"
+    assert plain(file_in_words(replace(FILE, size_bytes=0, done_bytes=0, state=State.DONE))) == "m.gguf 100 % 0 B here"
+    assert file_in_words(replace(FILE, path="a/" * 100 + "m.gguf")).startswith("…/a/")
+
+
+def test_what_is_in_the_way():
+    stalled = replace(JOB, state=State.RETRYING, error=Unreachable("hub.stalled", host="h"), retry_in_s=8.2)
+    assert plain(trouble_in_words(stalled)) == "Nothing came from h for some seconds. Next try in 8 s."
+    full = Refused("disk.full", path="/m", needed_bytes=5, free_bytes=1)
+    assert "once there is room" in trouble_in_words(replace(JOB, state=State.PAUSED, error=full, for_room=True))
+    assert trouble_in_words(JOB) == ""
+    assert len(progress_in_words(stalled)) == 2
