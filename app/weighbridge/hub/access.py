@@ -1,4 +1,4 @@
-"""What the user has set about the Hub: its address, the token, and whether to stay offline."""
+"""What the user has set about the Hub: its address, the token, whether to stay offline, when to fetch by Xet."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _TRUE = {"1", "on", "yes", "true"}
 
 @dataclass(frozen=True)
 class Access:
-    """The three, asked anew for each request, so that a change acts at once."""
+    """The four, asked anew for each request, so that a change acts at once."""
 
     endpoint: Callable[[], str]
     token: Callable[[], Token | None]
     offline: Callable[[], bool]
+    xet: Callable[[], str] = lambda: "large"
 
     def origin(self) -> Origin:
         """The Hub's origin. Raises Refused("hub.address")."""
@@ -38,6 +39,7 @@ def access_of(
         endpoint=lambda: endpoint(settings(), environment),
         token=token,
         offline=lambda: offline(settings(), environment),
+        xet=lambda: settings().xet,
     )
 
 

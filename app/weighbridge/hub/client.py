@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -20,9 +21,10 @@ from weighbridge.hub.connecting import Resolve, resolve
 from weighbridge.hub.errors import About, BadAnswer, fault
 from weighbridge.hub.library import PLAIN, library
 from weighbridge.hub.network import NetworkLog
-from weighbridge.hub.remote import Located, RemoteFile, Repository
+from weighbridge.hub.remote import Bytes, Located, RemoteFile, Repository, XetPlace
 from weighbridge.hub.streaming import Streamed
 from weighbridge.hub.transport import CONNECT_S, LIMIT, MOST_BYTES, PURPOSE, READ_S, Transport
+from weighbridge.hub.xet import XetBytes, XetStorage, place_of, require_storage, told, wanted
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 STALL_S = 5.0
 MOST_FILES = 100_000
 README_BYTES = 1 << 20
+_AGENT = f"weighbridge/{__version__}"
 _REPO_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -49,10 +52,11 @@ class Hub:
     ) -> None:
         self._access, self._log, self._tls, self._look_up = access, log, tls, look_up
         self._transport = Transport(access, log, tls, look_up)
+        self._xet = XetStorage()
         self._client = httpx2.Client(
             transport=self._transport,
             follow_redirects=True,
-            headers={**PLAIN, "user-agent": f"weighbridge/{__version__}"},
+            headers={**PLAIN, "user-agent": _AGENT},
             timeout=httpx2.Timeout(READ_S, connect=CONNECT_S),
         )
 
@@ -98,11 +102,20 @@ class Hub:
             if said.commit_hash is None or said.etag is None or said.size is None:
                 raise Unreachable("hub.portal", host=self._access.origin().host, reason="X-Repo-Commit")
             etag = said.etag if _COMMIT.fullmatch(said.etag) else _matching(_SHA256, said.etag)
-            return Located(said.location, etag, said.size, _matching(_COMMIT, said.commit_hash))
+            found = Located(said.location, etag, said.size, _matching(_COMMIT, said.commit_hash))
+        if said.xet_file_data is None or not wanted(self._access.xet(), found.size_bytes):
+            return found
+        return replace(found, xet=self._xet_place(About(repo_id, commit, path), said.xet_file_data.file_hash))
+
+    def open(self, located: Located, start: int, purpose: str = "file") -> AbstractContextManager[Bytes]:
+        """The bytes of a file from `start` on. Without a byte for STALL_S it is told as "hub.stalled"; in Xet's way,
+        after that library's own time-outs, as "hub.unreachable"."""
+        if located.xet is not None:
+            return self._by_xet(located, located.xet, start, purpose)
+        return self._by_http(located, start, purpose)
 
     @contextmanager
-    def open(self, located: Located, start: int, purpose: str = "file") -> Iterator[Streamed]:
-        """The bytes of a file from `start` on. Without a byte for STALL_S it is told as "hub.stalled"."""
+    def _by_http(self, located: Located, start: int, purpose: str) -> Iterator[Streamed]:
         with self._asking(About()):
             headers = {"range": f"bytes={start}-"} if start else {}
             extensions = {**_extensions(purpose, None), "timeout": httpx2.Timeout(STALL_S, connect=CONNECT_S).as_dict()}
@@ -117,6 +130,28 @@ class Hub:
             yield streamed
         finally:
             streamed.close()
+
+    def _xet_place(self, about: About, hash: str) -> XetPlace:
+        address = f"{self._endpoint()}/api/models/{about.repo_id}/xet-read-token/{quote(about.revision, safe='')}"
+        with self._asking(about):
+            response = self._client.get(address, extensions=_extensions("file"))
+            return place_of(_matching(_SHA256, hash), response.headers)
+
+    @contextmanager
+    def _by_xet(self, located: Located, place: XetPlace, start: int, purpose: str) -> Iterator[XetBytes]:
+        if self._access.offline():
+            raise Refused("hub.offline")
+        host = require_storage(place.address, self._access.origin())
+        line = self._log.begin(host, purpose, "XET")
+        try:
+            group = self._xet.group(place, _AGENT)
+        except Exception as error:  # whatever its Rust comes to
+            raise told(error, host, line) from None
+        opened = XetBytes(group, located, place, start, host, line)
+        try:
+            yield opened
+        finally:
+            opened.close()
 
     def small(self, repo_id: str, commit: str, path: str, most_bytes: int, purpose: str = "file") -> bytes:
         """The first `most_bytes` of a file: the whole of a small one."""

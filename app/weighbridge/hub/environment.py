@@ -9,6 +9,7 @@ QUIET = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_SYMLINKS_WARNING": "1",
     "HF_HUB_VERBOSITY": "error",
+    "HF_XET_TELEMETRY_ENABLED": "false",
     "DO_NOT_TRACK": "1",
 }
 """No telemetry, and nothing on stderr: a window may have none, and a Hub's warnings are written by strangers."""
@@ -17,9 +18,12 @@ SMALL = {
     "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_SIZE": "64000000",
     "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_PERFILE_SIZE": "32000000",
     "HF_XET_RECONSTRUCTION_MIN_PREFETCH_BUFFER": "32000000",
+    "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_LIMIT": "128000000",
+    "HF_XET_CLIENT_CONNECT_TIMEOUT": "10s",
     "HF_XET_CLIENT_READ_TIMEOUT": "30s",
+    "HF_XET_CLIENT_RETRY_MAX_DURATION": "20s",
 }
-"""Xet's own buffers take up to 6 GB, and it waits for five minutes. What the user has set stands."""
+"""Xet's own buffers take up to 6 GB, and it waits for minutes before it tells. What the user has set stands."""
 
 
 def prepare(environment: MutableMapping[str, str]) -> None:

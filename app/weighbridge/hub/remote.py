@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from weighbridge.base.task import Task
@@ -42,13 +42,26 @@ class Repository:
 
 
 @dataclass(frozen=True)
+class XetPlace:
+    """Where Xet has a file: its `hash` there, the storage's `address`, and the token for it until `expires` (seconds
+    since 1970)."""
+
+    hash: str
+    address: str
+    token: str = field(repr=False)
+    expires: int
+
+
+@dataclass(frozen=True)
 class Located:
-    """Where the bytes of a file can be fetched now: a signed address that will expire, and what they must be."""
+    """Where the bytes of a file can be fetched now: a signed address that will expire, and what they must be. `xet`:
+    fetch it in Xet's way instead."""
 
     url: str
     etag: str
     size_bytes: int
     commit: str
+    xet: XetPlace | None = None
 
 
 class Bytes(Protocol):
