@@ -72,6 +72,7 @@ class Run:
         self._world = chance.choice(WORLDS)
         self._kills = chance.choice((0, 0, 1, 1, 2, 4))
         self._right: dict[str, set[str]] = {}
+        self._changed = False
 
     def run(self) -> None:
         """Begin it, kill it, begin it again, until it has ended."""
@@ -168,8 +169,9 @@ class Run:
     def _meanwhile(self, repo: Repo, seconds: float) -> None:
         """What others do while it is being fetched."""
         time.sleep(seconds)
-        if self._world not in ("changed", "rewritten") or len(repo.commits) > 1:
+        if self._world not in ("changed", "rewritten") or self._changed:
             return
+        self._changed = True
         old = repo.branches["main"]
         repo.commit({path: self._chance.randbytes(200_000) for path in old.entries})
         self._note(repo)
