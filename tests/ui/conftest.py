@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QDir
-from tests.ui.fakes import FakePort, FakeSupervisor, machine
+from tests.ui.fakes import FakeJobs, FakePort, FakeSupervisor, machine
 from tests.ui.made_library import fill
 
 from weighbridge.base.database import Database
@@ -20,6 +20,7 @@ from weighbridge.chat.store import ChatStore
 from weighbridge.choices.blueprints import Blueprints
 from weighbridge.hardware.measured import Measurements
 from weighbridge.hub.access import access_of
+from weighbridge.hub.client import Hub
 from weighbridge.hub.network import NetworkLog
 from weighbridge.hub.token import TokenStore
 from weighbridge.library.index import Library
@@ -30,6 +31,8 @@ from weighbridge.running.speed_recording import Calculated, SpeedRecorder
 from weighbridge.server.requests import RequestRecords
 from weighbridge.ui.background import Background
 from weighbridge.ui.bus import Bus
+from weighbridge.ui.downloads import Downloads
+from weighbridge.ui.hub_parts import TokenUse
 from weighbridge.ui.machine_facts import MachineFacts
 from weighbridge.ui.memory_watch import MemoryWatch, Sampler
 from weighbridge.ui.pages.library import LibraryPage
@@ -75,7 +78,13 @@ def ports():
 
 
 @pytest.fixture
-def services(qapp, home, ports):
+def jobs():
+    """The queue of downloads: it holds what a test puts there."""
+    return FakeJobs()
+
+
+@pytest.fixture
+def services(qapp, home, ports, jobs):
     """Real library, store, settings and background; fake supervisor, port and machine."""
     use_language("en")
     paths = default_paths()
@@ -104,6 +113,12 @@ def services(qapp, home, ports):
         ),
         background,
     )
+    tokens = TokenStore(paths.config, {}, lambda: None)
+    token = TokenUse(tokens)
+    access = access_of(lambda: settings.value, token, {})
+    network = NetworkLog()
+    hub = Hub(access, network)
+    downloads = Downloads(jobs, background)
     made = Services(
         paths=paths,
         settings=settings,
@@ -115,9 +130,12 @@ def services(qapp, home, ports):
         memories=watch,
         facts=facts,
         weighing=weighing,
-        access=access_of(lambda: settings.value, lambda: None, {}),
-        tokens=TokenStore(paths.config, {}, lambda: None),
-        network=NetworkLog(),
+        access=access,
+        tokens=tokens,
+        token=token,
+        network=network,
+        hub=hub,
+        downloads=downloads,
         background=background,
         theme=Theme(qapp, settings),
         bus=Bus(),
@@ -126,6 +144,8 @@ def services(qapp, home, ports):
     watch.stop()
     weighing.quiet()
     made.port.shut()
+    downloads.close()
+    hub.close()
     background.close()
     recorder.close()
     database.close()

@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 from weighbridge.hardware.machine import Cpu, Machine, Memory, MemoryKind
+from weighbridge.hub.snapshot import Snapshot
 from weighbridge.running.state import Running, Setting, State
 from weighbridge_engines.api import Load
 
@@ -92,6 +93,56 @@ class FakeSupervisor:
         """From now on `now` runs."""
         self.now = now
         bus.running_changed.emit()
+
+
+class FakeJobs:
+    """A queue that fetches nothing: keeps what it was asked, shows what a test puts into it."""
+
+    def __init__(self):
+        self.now = Snapshot(owner=True)
+        self.asked = []
+        self.refuses = None
+        self.listeners = []
+
+    def snapshot(self):
+        return self.now
+
+    def subscribe(self, listener):
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener)
+
+    def become(self, *jobs, owner=True):
+        """From now on these are the jobs."""
+        self.now = Snapshot(jobs, owner)
+        for listener in tuple(self.listeners):
+            listener(self.now)
+
+    def add(self, job):
+        self._asked("add", job)
+        return 7
+
+    def pause(self, job_id):
+        self._asked("pause", job_id)
+
+    def resume(self, job_id):
+        self._asked("resume", job_id)
+
+    def retry(self, job_id):
+        self._asked("retry", job_id)
+
+    def cancel(self, job_id):
+        self._asked("cancel", job_id)
+
+    def forget(self, job_id):
+        self._asked("forget", job_id)
+
+    def move(self, job_id, index):
+        self._asked("move", job_id, index)
+
+    def _asked(self, *what):
+        if self.refuses is not None:
+            raise self.refuses
+        self.asked.append(what)
 
 
 class FakePort:

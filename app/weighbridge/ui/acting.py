@@ -17,6 +17,6 @@ def act(old: Settings, new: Settings, services: Services) -> None:
         services.supervisor.use_idle_limit(new.idle_s)
     if old.offline != new.offline:
         services.bus.network_changed.emit()
-    if old.model_folders != new.model_folders:
+    if (old.model_folders, old.download_target) != (new.model_folders, new.download_target):
         services.library.use_folders(folders(services.paths, new))
         services.bus.scan_wanted.emit()

@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING
 from weighbridge.base.database import Database
 from weighbridge.base.paths import Paths, user_path
 from weighbridge.base.settings import Settings
+from weighbridge.ui.hub_parts import target_folder
 from weighbridge_engines.api import Cause, Engine
 
 if TYPE_CHECKING:
     from weighbridge.chat.store import ChatStore
     from weighbridge.choices.blueprints import Blueprints
+    from weighbridge.hub.token import TokenStore
     from weighbridge.library.index import Library
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.recording import Recorders
     from weighbridge.running.supervisor import Supervisor
+    from weighbridge.ui.hub_parts import HubParts
 
 
 @dataclass(frozen=True)
@@ -35,24 +38,28 @@ class Core:
     engines: Mapping[str, Engine]
     blueprints: Blueprints
     recorders: Recorders
+    tokens: TokenStore
+    hub: HubParts
 
     def close(self) -> None:
-        """End the engines, keep what they took and how fast they were, then let the database go."""
+        """Stop the downloads, end the engines, keep what they took and how fast they were, let the database go."""
+        self.hub.close()
         self.supervisor.close()
         self.recorders.close()
         self.database.close()
 
 
 def build_core(
-    paths: Paths, settings: Settings, engines: Callable[[], Mapping[str, Engine]], mark: str | None = None
+    paths: Paths, settings: Callable[[], Settings], engines: Callable[[], Mapping[str, Engine]], mark: str | None = None
 ) -> Core:
     """Open the database and make the rest. Raises a WeighbridgeError where the database cannot be used.
 
-    `mark` is that of the data folder's lock, where we hold it.
+    `settings` gives those in force. `mark` is that of the data folder's lock, where we hold it.
     """
     from weighbridge.chat.store import ChatStore
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.hardware.measured import Measurements
+    from weighbridge.hub.token import TokenStore
     from weighbridge.library.index import Library
     from weighbridge.running.choose import PREFERRED
     from weighbridge.running.defaults import machine_defaults
@@ -62,25 +69,30 @@ def build_core(
     from weighbridge.running.recording import machine_recorders
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
+    from weighbridge.ui.hub_parts import build_hub
 
+    now = settings()
     database = Database(paths.database)
     store = ChatStore(database)
     store.recover()
-    library = Library(folders(paths, settings), paths.headers)
+    library = Library(folders(paths, now), paths.headers)
     blueprints = Blueprints()
     library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
     known = engines()
     end_leftovers(mark)
     environment = marked(os.environ, mark)
-    defaults = machine_defaults(settings.context)
+    defaults = machine_defaults(now.context)
     devices = EngineDevices(known, paths.data)
     recorders = machine_recorders(database, blueprints.of, devices, Measurements.within(paths.data))
     scales = machine_scales(blueprints.of, known)
-    supervisor = Supervisor(known, defaults, scales, settings.idle_s, environment, recorders.loads.loaded)
+    supervisor = Supervisor(known, defaults, scales, now.idle_s, environment, recorders.loads.loaded)
     absent = none_installed(known.values(), PREFERRED)
-    return Core(database, store, library, supervisor, devices, absent, known, blueprints, recorders)
+    tokens = TokenStore(paths.config, os.environ)
+    hub = build_hub(paths, settings, tokens, database, os.environ)
+    return Core(database, store, library, supervisor, devices, absent, known, blueprints, recorders, tokens, hub)
 
 
 def folders(paths: Paths, settings: Settings) -> tuple[Path, ...]:
-    """Where models are looked for: our own folder, then those of the settings."""
-    return (paths.models, *(user_path(folder) for folder in settings.model_folders))
+    """Where models are looked for: our own folder, where downloads go, then those of the settings."""
+    found = (paths.models, target_folder(paths, settings, os.environ), *map(user_path, settings.model_folders))
+    return tuple(dict.fromkeys(found))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -33,6 +32,7 @@ from weighbridge.ui.window import Window
 from weighbridge_engines.api import Engine
 
 if TYPE_CHECKING:
+    from weighbridge.ui.downloads import Downloads
     from weighbridge.ui.machine_facts import MachineFacts
     from weighbridge.ui.memory_watch import MemoryWatch
     from weighbridge.ui.speedometers import Speedometers
@@ -134,6 +134,7 @@ class Program(QObject):
             steps.callback(self._close_core)
             steps.callback(self.background.close)
             steps.callback(self._close_port)
+            steps.callback(self._close_downloads)
             steps.callback(self._network_pulse.stop)
             steps.callback(self.window.shut)
             self.settings.change(window_geometry=self.window.geometry_text())
@@ -143,6 +144,10 @@ class Program(QObject):
     def _close_port(self) -> None:
         if self.services is not None:
             self.services.port.shut()
+
+    def _close_downloads(self) -> None:
+        if self.services is not None:
+            self.services.downloads.close()
 
     def _close_core(self) -> None:
         """Also a core that was built while the window closed."""
@@ -159,12 +164,11 @@ class Program(QObject):
         if self._closing:
             return
         log_to(self._paths.log)
-        settings = self.settings.value
 
         def build(task: Task) -> Core:
             del task
             _makers()  # the pages' imports take longer than making them, and need no GUI thread
-            core = build_core(self._paths, settings, self._engines, self._mark)
+            core = build_core(self._paths, lambda: self.settings.value, self._engines, self._mark)
             self._core = core
             return core
 
@@ -194,9 +198,6 @@ class Program(QObject):
         from weighbridge.hardware.detect import detect
         from weighbridge.hardware.load import ProcessorLoad
         from weighbridge.hardware.measured import Measurements
-        from weighbridge.hub.access import access_of
-        from weighbridge.hub.network import NetworkLog
-        from weighbridge.hub.token import TokenStore
         from weighbridge.running.whole import cards_of
         from weighbridge.server.requests import RequestRecords
         from weighbridge.ui.machine_facts import MachineFacts
@@ -219,7 +220,6 @@ class Program(QObject):
         memories = MemoryWatch(
             sampler, core.supervisor.running, self.background, self, ProcessorLoad().now, facts.complete
         )
-        tokens = TokenStore(self._paths.config, os.environ)
         core.supervisor.use_cards(cards_of(lambda: memories.machine, core.engines, core.blueprints.of))
         return Services(
             paths=self._paths,
@@ -232,13 +232,24 @@ class Program(QObject):
             memories=memories,
             facts=facts,
             weighing=self._make_weighing(core, memories, facts),
-            access=access_of(lambda: self.settings.value, tokens.token, os.environ),
-            tokens=tokens,
-            network=NetworkLog(),
+            access=core.hub.access,
+            tokens=core.tokens,
+            token=core.hub.token,
+            network=core.hub.network,
+            hub=core.hub.hub,
+            downloads=self._make_downloads(core),
             background=self.background,
             theme=self.theme,
             bus=self.bus,
         )
+
+    def _make_downloads(self, core: Core) -> Downloads:
+        from weighbridge.ui.downloads import Downloads
+
+        made = Downloads(core.hub.queue, self.background, self)
+        made.changed.connect(self.bus.downloads_changed)
+        made.done.connect(lambda _job: self.bus.scan_wanted.emit())
+        return made
 
     def _make_weighing(self, core: Core, memories: MemoryWatch, facts: MachineFacts) -> Weighing:
         from weighbridge.running.observations import Observations
@@ -301,6 +312,7 @@ class Program(QObject):
 
 def _makers() -> Mapping[str, Callable[[Services], Page]]:
     from weighbridge.ui.chat.page import ChatPage
+    from weighbridge.ui.pages.downloads import DownloadsPage
     from weighbridge.ui.pages.library import LibraryPage
     from weighbridge.ui.pages.machine import MachinePage
     from weighbridge.ui.pages.network import NetworkPage
@@ -312,6 +324,7 @@ def _makers() -> Mapping[str, Callable[[Services], Page]]:
         "chat": ChatPage,
         "server": ServerPage,
         "machine": MachinePage,
+        "downloads": DownloadsPage,
         "network": NetworkPage,
         "settings": SettingsPage,
     }

@@ -15,10 +15,13 @@ if TYPE_CHECKING:  # imported where they are built: the window shows before they
     from weighbridge.chat.speeds import AnswerSpeeds
     from weighbridge.chat.store import ChatStore
     from weighbridge.hub.access import Access
+    from weighbridge.hub.client import Hub
     from weighbridge.hub.network import NetworkLog
     from weighbridge.hub.token import TokenStore
     from weighbridge.library.index import Library
     from weighbridge.running.supervisor import Supervisor
+    from weighbridge.ui.downloads import Downloads
+    from weighbridge.ui.hub_parts import TokenUse
     from weighbridge.ui.machine_facts import MachineFacts
     from weighbridge.ui.memory_watch import MemoryWatch
     from weighbridge.ui.port_control import PortControl
@@ -29,7 +32,8 @@ if TYPE_CHECKING:  # imported where they are built: the window shows before they
 class Services:
     """The parts of the program that pages use. All live as long as the window.
 
-    `supervisor` listeners are called from any thread: pages listen to `bus.running_changed` instead.
+    `supervisor` listeners are called from any thread: pages listen to `bus.running_changed` instead. `access` is what
+    is set about the Hub, with the `token` in use, out of `tokens`.
     """
 
     paths: Paths
@@ -44,7 +48,10 @@ class Services:
     weighing: Weighing
     access: Access
     tokens: TokenStore
+    token: TokenUse
     network: NetworkLog
+    hub: Hub
+    downloads: Downloads
     background: Background
     theme: Theme
     bus: Bus

@@ -33,8 +33,9 @@ PAGES: Sequence[PageEntry] = (
     PageEntry("chat", mark("Chat"), "Ctrl+2"),
     PageEntry("server", mark("Server"), "Ctrl+3"),
     PageEntry("machine", mark("Machine"), "Ctrl+4"),
-    PageEntry("network", mark("Network"), "Ctrl+5", at_foot=True),
-    PageEntry("settings", mark("Settings"), "Ctrl+6", at_foot=True),
+    PageEntry("downloads", mark("Downloads"), "Ctrl+5", at_foot=True),
+    PageEntry("network", mark("Network"), "Ctrl+6", at_foot=True),
+    PageEntry("settings", mark("Settings"), "Ctrl+7", at_foot=True),
 )
 
 

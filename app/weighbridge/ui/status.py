@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject
 
 from weighbridge.base.words import text
 from weighbridge.running.state import State
+from weighbridge.ui.download_words import note_of
 from weighbridge.ui.network_words import hosts_in_words
 from weighbridge.ui.running_words import badge_of, in_front
 from weighbridge.ui.services import Services
@@ -27,12 +28,14 @@ class Status(QObject):
         bus.running_changed.connect(self._running_changed)
         bus.speed_told.connect(self._speed_told)
         bus.library_changed.connect(self._library_changed)
+        bus.downloads_changed.connect(self._downloads_changed)
         bus.network_changed.connect(self._network_changed)
         services.port.changed.connect(self._port_changed)
         self._memories.changed.connect(self._memories_changed)
         self._running_changed()
         self._library_changed()
         self._port_changed()
+        self._downloads_changed()
         self._network_changed()
         self._memories_changed()
 
@@ -65,6 +68,9 @@ class Status(QObject):
         address = self._services.port.address
         self._topbar.show_port(address)
         self._sidebar.note("server", text("on") if address else "")
+
+    def _downloads_changed(self) -> None:
+        self._sidebar.note("downloads", note_of(self._services.downloads.snapshot))
 
     def _network_changed(self) -> None:
         offline = self._services.access.offline()

@@ -183,6 +183,7 @@ class Window(QMainWindow):
         self._topbar.port_clicked.connect(self._copy_address)
         self._theme.changed.connect(self._tint)
         self._bus.page_wanted.connect(self.show_page)
+        self._bus.place_wanted.connect(lambda _place: self.show_page("library"))
         self._bus.chat_wanted.connect(self._show_chat)
         self._bus.failed.connect(self.show_error)
 

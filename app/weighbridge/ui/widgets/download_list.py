@@ -38,6 +38,7 @@ class DownloadList(QTreeView):
         self._model = DownloadsModel(self)
         self._cells = DownloadDelegate(theme, self)
         self._chosen_id: int | None = None
+        self._wished_id: int | None = None
         self.setModel(self._model)
         self.setItemDelegate(self._cells)
         self.setAccessibleName(text("Downloads"))
@@ -65,14 +66,24 @@ class DownloadList(QTreeView):
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """Show how all stands now."""
         self._model.show_snapshot(snapshot)
-        if snapshot.jobs and not self.currentIndex().isValid():
-            self.choose(self._chosen_id if self._chosen_id is not None else snapshot.jobs[0].id)
+        if self._wished_id is not None and self._model.index_of(self._wished_id).isValid():
+            self.choose(self._wished_id)
+        elif snapshot.jobs and not self.currentIndex().isValid():
+            self.choose(self._chosen_id)
         self.chosen_changed.emit()
 
-    def choose(self, job_id: int) -> None:
+    def choose(self, job_id: int | None) -> None:
         """Choose a job; the first one where it is not here."""
-        index = self._model.index_of(job_id)
+        self._wished_id = None
+        index = QModelIndex() if job_id is None else self._model.index_of(job_id)
         self.setCurrentIndex(index if index.isValid() else self._model.index(0, NAME))
+
+    def choose_when_there(self, job_id: int) -> None:
+        """Choose a job as soon as it is in the list."""
+        if self._model.index_of(job_id).isValid():
+            self.choose(job_id)
+        else:
+            self._wished_id = job_id
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
