@@ -66,6 +66,7 @@ def test_only_what_shows_the_machine_is_kept(changes, speeds):
         (0.2, 6, 8, True),
         (0.3, None, 8, True),  # a card computed
         (None, 8, 8, True),
+        (0.0, 4, 2, True),  # more threads than cores are slow by themselves
     ],
 )
 def test_others_may_not_take_the_cores_that_threads_need(busy, threads, cores, kept):

@@ -54,7 +54,7 @@ def worth_keeping(one: Answered, threads: int | None, cores: int) -> Answered | 
     busy = one.busy or 0.0
     if not one.alone or one.context_used is None or busy > MOST_BUSY:
         return None
-    if threads is not None and busy * cores + threads > cores + SLACK_CORES:
+    if threads is not None and busy * cores > max(0, cores - threads) + SLACK_CORES:
         return None
     writing = one.by_engine and one.output_tokens >= LEAST_OUTPUT and is_speed(one.decode_tps)
     reading = one.prompt_read is not None and one.prompt_read >= LEAST_PROMPT and is_speed(one.prompt_tps)
