@@ -51,7 +51,7 @@ def draught(mark: str, salt: float = 1.025) -> float:
 
 """
 SAID = {"text": TEXT, "repeat": 50, "tps": 60, "context": 8192}
-PAGES = ("library", "chat", "server", "machine", "settings")
+PAGES = ("library", "chat", "server", "machine", "downloads", "network", "settings")
 
 
 def main() -> None:
@@ -59,6 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--model", type=Path, help="a real GGUF, loaded and chatted with")
+    parser.add_argument("--downloads", action="store_true", help="the pages Downloads and Network alone")
     parser.add_argument("--fonts", type=float, default=1.0, help="how much larger the fonts are")
     parser.add_argument("--machine", help="a recorded machine, of tests/hardware/machines, to show the Library on")
     parser.add_argument("--unused", action="store_true", help="no engine here uses the cards of that machine")
@@ -68,7 +69,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ["WEIGHBRIDGE_HOME"] = home
         camera = _Camera(Path(home), arguments.out, arguments.fonts)
-        if arguments.machine:
+        if arguments.downloads:
+            camera.shoot_downloads()
+        elif arguments.machine:
             camera.shoot_on(arguments.machine, used=not arguments.unused)
         else:
             camera.shoot(arguments.model)
@@ -103,6 +106,7 @@ class _Camera:
         program.window.pages["library"].rescan()
         self._until(lambda: program.window.pages["library"].table.chosen is not None)
         program.window.pages["library"].table.choose("Qwen3-8B-Q4_K_M")
+        self._take_downloads()
         for page in PAGES:
             if page == "machine":  # the graphs need a past
                 program.window.show_page(page)
@@ -113,6 +117,14 @@ class _Camera:
         if model is not None:
             self._with_model(model)
         program.close()
+
+    def shoot_downloads(self) -> None:
+        """The queue and the requests, in made states."""
+        self._program.open()
+        self._until(lambda: self._program.services is not None)
+        self._take_downloads()
+        self._take("network")
+        self._program.close()
 
     def shoot_on(self, recorded: str, used: bool) -> None:
         """The Library on a recorded machine: what fits, what fits in part, what does not."""
@@ -163,6 +175,30 @@ class _Camera:
                     window.show_page(name)
                 self._wait(150)
                 window.grab().save(str(self._out / f"{told or name}_{scheme}_{width}.png"))
+
+    def _take_downloads(self) -> None:
+        """The queue while it is empty, with something found, and with a job in each state, one of which has failed;
+        requests for the page Network are made up with it. The queue goes first, so that it tells nothing meanwhile.
+        """
+        from tests import made_downloads
+
+        services, page = self._program.services, self._program.window.pages["downloads"]
+        services.network.clear()
+        self._program.window.show_page("network")
+        self._take("network_empty")
+        self._program.window.show_page("downloads")
+        self._take("downloads_empty")
+        page.finder.offers.show_found(made_downloads.found(), 212 << 30)
+        self._take("downloads_found")
+        page.finder.offers.close_it()
+        services.downloads.show(made_downloads.snapshot())
+        made_downloads.ask(services.network)
+        services.bus.network_changed.emit()
+        self._wait(400)
+        page.list.expand(page.list.model().index(0, 0))
+        for number, name in ((2, "retrying"), (7, "failed"), (8, "done")):
+            page.list.choose(number)
+            self._take(f"downloads_{name}")
 
     def _take_palette(self) -> None:
         from PySide6.QtCore import Qt

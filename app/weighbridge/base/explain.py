@@ -17,6 +17,7 @@ from weighbridge.base.explain_hardware import HARDWARE
 from weighbridge.base.explain_hub import HUB
 from weighbridge.base.explain_speed import SPEED
 from weighbridge.base.printable import printable
+from weighbridge.base.units import size
 from weighbridge.base.words import mark, text
 
 
@@ -113,7 +114,7 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("Check the free space, who may write there, and that no other program holds the file."),
     ),
     "disk.full": (
-        mark("There is not enough room in {path}: {needed_bytes} bytes are needed, {free_bytes} are free."),
+        mark("There is not enough room in {path}: {needed} are needed, {free} are free."),
         mark("Free some space, or choose another models folder."),
     ),
     "download.busy": (
@@ -516,10 +517,17 @@ def explain_code(code: str, values: Mapping[str, object]) -> Explanation:
 def _fill(source: str, values: Mapping[str, object]) -> str:
     if not source:
         return ""
+    shown = {name: _shown(name, value) for name, value in values.items()}
     try:
-        return text(source).format(**{name: _shown(name, value) for name, value in values.items()})
+        return text(source).format(**_sizes(values), **shown)
     except (KeyError, IndexError):
         return text(source)
+
+
+def _sizes(values: Mapping[str, object]) -> dict[str, str]:
+    """Beside "free_bytes", for exact figures, "free": the same in the unit that suits it."""
+    found = {name.removesuffix("_bytes"): value for name, value in values.items() if name.endswith("_bytes")}
+    return {name: size(value) for name, value in found.items() if name not in values and isinstance(value, int)}
 
 
 def _shown(name: str, value: object) -> object:

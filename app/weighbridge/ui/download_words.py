@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weighbridge.base.explain import explain
-from weighbridge.base.units import GIB, KIB, MIB, duration, number, size, transfer
+from weighbridge.base.units import GIB, KIB, MIB, THIN, duration, number, size, transfer
 from weighbridge.base.words import mark, plural, text
 from weighbridge.hub.jobs import ACTIVE, ENDED, State
 from weighbridge.hub.snapshot import FileView, JobView, Snapshot
@@ -82,17 +82,16 @@ def amount(done_bytes: int, total_bytes: int) -> str:
 def amount_of(job: JobView | FileView) -> str:
     """How much of it is here; of what is whole, its size."""
     total = job.total_bytes if isinstance(job, JobView) else job.size_bytes
-    if job.state is State.DONE:
+    if job.state in (State.DONE, State.CANCELLED):
         return size(total)
     return amount(job.done_bytes, total) if total or isinstance(job, FileView) else text("not listed yet")
 
 
-def fraction_of(job: JobView | FileView) -> float | None:
-    """How much of it is here, from 0 to 1; None where there is nothing to show: it was cancelled, or has no size."""
-    total = job.total_bytes if isinstance(job, JobView) else job.size_bytes
-    if job.state is State.CANCELLED or not total:
+def fraction_of(job: JobView) -> float | None:
+    """How much of it is here, from 0 to 1; None where there is nothing to show: it has ended, or is not listed yet."""
+    if job.state in (State.DONE, State.CANCELLED) or not job.total_bytes:
         return None
-    return min(1.0, job.done_bytes / total)
+    return min(1.0, job.done_bytes / job.total_bytes)
 
 
 def rate(bytes_s: float | None) -> str:
@@ -121,9 +120,11 @@ def total_in_words(snapshot: Snapshot) -> str:
 
 
 def note_of(snapshot: Snapshot) -> str:
-    """For the sidebar: "2 · 41.3 MB/s"; "" where nothing is on the way."""
+    """For the sidebar: how fast, or, where nothing comes, how many; "" where nothing is on the way."""
     count = len(snapshot.open)
-    return " · ".join(part for part in (str(count), rate(snapshot.bytes_s)) if part) if count else ""
+    if not count:
+        return ""
+    return number(count) if snapshot.bytes_s is None else f"{number(snapshot.bytes_s / 1e6)}{THIN}MB/s"
 
 
 def are_ended(snapshot: Snapshot) -> bool:

@@ -60,7 +60,7 @@ class Downloads(QObject):
         self._snapshot = self._told = jobs.snapshot()
         self._pulse = Pulse(self)
         self._pulse.beat.connect(self._show)
-        self._leave = jobs.subscribe(self._hear)
+        self._leave = jobs.subscribe(self.show)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -129,8 +129,8 @@ class Downloads(QObject):
         self._leave()
         self._pulse.stop()
 
-    def _hear(self, snapshot: Snapshot) -> None:
-        """In the queue's thread."""
+    def show(self, snapshot: Snapshot) -> None:
+        """This is how all stands now. From any thread; the queue calls it."""
         self._told = snapshot
         self._pulse.poke()
 

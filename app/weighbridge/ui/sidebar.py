@@ -1,4 +1,4 @@
-"""The pages at the left, and at the foot the settings."""
+"""The pages at the left; at the foot those about the program itself."""
 
 from __future__ import annotations
 
@@ -55,10 +55,12 @@ class Sidebar(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * STEP, 3 * STEP, 2 * STEP, 3 * STEP)
         layout.setSpacing(STEP // 2)
-        for page in sorted(PAGES, key=lambda page: page.at_foot):
-            if page.at_foot:
+        for at_foot in (False, True):
+            if at_foot:
                 layout.addStretch(1)
-            layout.addWidget(self._buttons[page.name])
+            for page in PAGES:
+                if page.at_foot is at_foot:
+                    layout.addWidget(self._buttons[page.name])
         theme.changed.connect(self._tint)
         self._tint()
         self._size()
@@ -101,7 +103,7 @@ class Sidebar(QFrame):
 
     def _size(self) -> None:
         em = self.fontMetrics().height()
-        self.setFixedWidth(self._icon_side + 10 * STEP if self._narrow else max(em * 10, 42 * STEP))
+        self.setFixedWidth(self._icon_side + 10 * STEP if self._narrow else max(round(em * 11.5), 46 * STEP))
 
 
 class _PageButton(QPushButton):
@@ -126,7 +128,10 @@ class _PageButton(QPushButton):
             return
         painter = QPainter(self)
         painter.setPen(QColor(self._theme.tokens.dim))
-        painter.drawText(self.rect().adjusted(0, 0, -3 * STEP, 0), _RIGHT, self._note)
+        taken = self.sizeHint().width() - STEP  # the icon and the title; its right padding is the gap
+        place = self.rect().adjusted(taken, 0, -3 * STEP, 0)
+        note = painter.fontMetrics().elidedText(self._note, Qt.TextElideMode.ElideRight, place.width())
+        painter.drawText(place, _RIGHT, note)
 
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

@@ -146,9 +146,7 @@ def _of_job(job: JobView, column: int, role: int) -> object:
 def _of_file(file: FileView, column: int, role: int) -> object:
     if role == Qt.ItemDataRole.DisplayRole:
         return _FILE[column](file)
-    if role == Qt.ItemDataRole.ToolTipRole and column == NAME:
-        return file.path
-    return words.fraction_of(file) if role == FRACTION_ROLE and column == AMOUNT else None
+    return file.path if role == Qt.ItemDataRole.ToolTipRole and column == NAME else None
 
 
 _JOB: Mapping[int, Callable[[JobView], str]] = {

@@ -116,7 +116,7 @@ class DownloadsPage(Page):
         head = row(label(text("Downloads"), "title"), self._total, None, self._pause_all, self._clear, gap=3)
         sentence = text("Nothing is being fetched: name a model above, and see what there is of it first.")
         empty = QWidget()
-        column(None, row(None, _dim_centred(sentence), None), None, owner=empty)
+        column(None, _dim_centred(sentence), None, owner=empty)
         self._body.addWidget(empty)
         self._body.addWidget(self._queue_panel())
         whole = column(head, self._finder, self._question, self._body, self._errors, owner=self, margin=4, gap=3)

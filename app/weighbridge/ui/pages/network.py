@@ -16,7 +16,7 @@ from weighbridge.ui.widgets.cells import CellDelegate
 from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
 from weighbridge.ui.widgets.tables import Table
 
-_FIELD_EMS = 16
+_FIELD_EMS = 18
 
 
 class NetworkPage(Page):
@@ -86,7 +86,7 @@ class NetworkPage(Page):
         return made
 
     def _lay_out(self) -> None:
-        head = row(label(text("Network"), "title"), None)
+        head = row(label(text("Network"), "title"), self._sum, None, gap=3)
         whole = column(head, self._told_panel(), self._requests_panel(), owner=self, margin=4, gap=3)
         whole.setStretch(2, 1)
 
@@ -109,7 +109,7 @@ class NetworkPage(Page):
         return made
 
     def _requests_panel(self) -> QFrame:
-        head = row(label(text("Requests since the start"), "heading"), self._sum, None, self._filter, gap=3)
+        head = row(label(text("Requests since the start"), "heading"), None, self._filter, gap=3)
         head.addWidget(self._copy)
         head.addWidget(self._clear)
         head.setContentsMargins(4 * STEP, 3 * STEP, 3 * STEP, STEP)

@@ -1,9 +1,9 @@
-"""How the rows of downloads are painted: a name over what there is to say of it, a badge, a bar with its figures."""
+"""How the rows of downloads are painted: a name over what there is to say of it, a badge, figures over their bar."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from weighbridge.ui.download_words import StateBadge
@@ -13,23 +13,16 @@ from weighbridge.ui.widgets.badge import badge_size, paint_badge
 
 _INSET = 8
 _BAR_HEIGHT = 6
-_BAR_EMS = 5
 _Index = QModelIndex | QPersistentModelIndex
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-def bar_width(metrics: QFontMetrics) -> int:
-    """The room that a bar takes, with the gap before its figures."""
-    return metrics.height() * _BAR_EMS + 2 * STEP
-
-
 class DownloadDelegate(QStyledItemDelegate):
-    """Rows of jobs are two lines high, rows of files one. Bars are left out unless `with_bars`."""
+    """Rows of jobs are two lines high, rows of files one."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.with_bars = True
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         em = option.fontMetrics.height()
@@ -80,12 +73,13 @@ class DownloadDelegate(QStyledItemDelegate):
         paint_badge(painter, place, badge.kind, badge.words, self._theme.tokens, ratio, badge.glyph)
 
     def _paint_amount(self, painter: QPainter, option: QStyleOptionViewItem, cell: QRect, index: _Index) -> None:
+        """The figures, and below them the bar, where there is one."""
         fraction = index.data(FRACTION_ROLE)
-        if self.with_bars:
-            wide = bar_width(option.fontMetrics) - 2 * STEP
-            if isinstance(fraction, float):
-                self._paint_bar(painter, QRectF(cell.left(), cell.center().y() - 2, wide, _BAR_HEIGHT), fraction)
-            cell = cell.adjusted(wide + 2 * STEP, 0, 0, 0)
+        if isinstance(fraction, float):
+            line = option.fontMetrics.height()
+            bar = QRectF(cell.left(), cell.center().y() + STEP, cell.width(), _BAR_HEIGHT)
+            self._paint_bar(painter, bar, fraction)
+            cell = QRect(cell.left(), cell.center().y() - line, cell.width(), line)
         is_job = not index.parent().isValid()
         painter.setPen(QColor(self._theme.tokens.text if is_job else self._theme.tokens.dim))
         _write(painter, cell, str(index.data()), Qt.TextElideMode.ElideRight)
@@ -96,7 +90,7 @@ class DownloadDelegate(QStyledItemDelegate):
         painter.setBrush(QColor(tokens.track))
         painter.drawRoundedRect(place, 3, 3)
         if fraction > 0:
-            painter.setBrush(QColor(tokens.fits if fraction >= 1 else tokens.accent))
+            painter.setBrush(QColor(tokens.accent))
             place.setWidth(max(_BAR_HEIGHT, place.width() * fraction))
             painter.drawRoundedRect(place, 3, 3)
 

@@ -14,7 +14,7 @@ from weighbridge.ui.download_words import amount, state_in_words
 from weighbridge.ui.models.downloads_model import AMOUNT, LEFT, NAME, SPEED, STATE, DownloadsModel
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.badge import badge_size
-from weighbridge.ui.widgets.download_cells import DownloadDelegate, bar_width
+from weighbridge.ui.widgets.download_cells import DownloadDelegate
 
 _LEAST_EMS = 15
 """The width that the names get before columns are left out."""
@@ -96,28 +96,28 @@ class DownloadList(QTreeView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit()
+        self.scrollTo(self.currentIndex())
 
     def fit(self) -> None:
-        """Give the columns their widths: first the time left has no room, then the bars, then the speed."""
+        """Give the columns their widths; without room for all, the time left goes first, then the speed."""
+        widths = self._widths()
         room = self.viewport().width() - self.fontMetrics().height() * _LEAST_EMS
-        for with_left, with_bars, with_speed in ((1, 1, 1), (0, 1, 1), (0, 0, 1), (0, 0, 0)):
-            widths = self._widths(bool(with_bars))
-            shown = {STATE, AMOUNT, *((SPEED,) if with_speed else ()), *((LEFT,) if with_left else ())}
+        shown: tuple[int, ...] = (STATE, AMOUNT)
+        for shown in ((STATE, AMOUNT, SPEED, LEFT), (STATE, AMOUNT, SPEED), (STATE, AMOUNT)):
             if sum(widths[column] for column in shown) <= room:
                 break
-        self._cells.with_bars = bool(with_bars)
         for column, width in widths.items():
             self.setColumnHidden(column, column not in shown)
             self.setColumnWidth(column, width)
         self.setColumnWidth(NAME, self.viewport().width() - sum(widths[column] for column in shown))
 
-    def _widths(self, with_bars: bool) -> dict[int, int]:
+    def _widths(self) -> dict[int, int]:
+        """As wide as the longest that there can be."""
         metrics = self.fontMetrics()
-        states = max(badge_size(metrics, state_in_words(state)).width() for state in State)
-        figures = metrics.horizontalAdvance(amount(round(988.8 * GIB), round(988.8 * GIB)))
+        figures = amount(round(888.8 * GIB), round(888.8 * GIB))
         wanted = {
-            STATE: states,
-            AMOUNT: figures + (bar_width(metrics) if with_bars else 0),
+            STATE: max(badge_size(metrics, state_in_words(state)).width() for state in State),
+            AMOUNT: metrics.horizontalAdvance(figures),
             SPEED: metrics.horizontalAdvance(transfer(888.8e6)),
             LEFT: metrics.horizontalAdvance(duration(28 * 60 + 28)),
         }
