@@ -1,5 +1,6 @@
 """Bytes in Xet's way, out of a storage in a folder."""
 
+import socket
 import threading
 from dataclasses import replace
 
@@ -112,6 +113,28 @@ def test_hanging_up_ends_it(hub, place, log, monkeypatch):
     assert read(hub, place) == (0, BIG)
 
 
+def test_hanging_up_ends_a_wait_for_a_storage_that_says_nothing(hub, place, log):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        waiting = replace(place, xet=replace(place.xet, address=address))
+        with hub.open(waiting, 0) as opened:
+            ending = threading.Thread(target=lambda: (silent.accept()[0].recv(10), opened.hang_up()))
+            ending.start()
+            with pytest.raises(Unreachable) as caught:
+                list(opened.pieces())
+            ending.join()
+    assert caught.value.values["reason"] == "hung up"
+    assert log.requests[-1].host == "127.0.0.1"
+
+
+def test_bytes_that_nobody_takes_are_not_waited_for(hub, place, log):
+    with hub.open(place, 0) as opened:
+        pieces = opened.pieces()
+        assert next(pieces) == BIG[: xet.PIECE_BYTES]
+        pieces.close()
+    assert log.requests[-1].received_bytes == xet.PIECE_BYTES
+
+
 def test_what_the_storage_does_not_have(hub, place, log):
     gone = replace(place, xet=replace(place.xet, hash="0" * 63 + "1"))
     with pytest.raises(Unreachable) as caught:
@@ -150,5 +173,5 @@ def test_its_telemetry_is_off_and_its_buffers_are_small():
 
     config = dict(hf_xet.XetConfig().items())
     assert config["telemetry.enabled"] is False
-    assert config["reconstruction.download_buffer_limit"] == 128_000_000
-    assert config["client.read_timeout"].total_seconds() == 30
+    assert config["reconstruction.download_buffer_limit"] == 64_000_000
+    assert config["client.read_timeout"].total_seconds() == 10

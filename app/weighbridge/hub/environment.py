@@ -15,15 +15,17 @@ QUIET = {
 """No telemetry, and nothing on stderr: a window may have none, and a Hub's warnings are written by strangers."""
 
 SMALL = {
-    "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_SIZE": "64000000",
-    "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_PERFILE_SIZE": "32000000",
-    "HF_XET_RECONSTRUCTION_MIN_PREFETCH_BUFFER": "32000000",
-    "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_LIMIT": "128000000",
+    "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_SIZE": "32000000",
+    "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_PERFILE_SIZE": "16000000",
+    "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_LIMIT": "64000000",
+    "HF_XET_RECONSTRUCTION_MIN_PREFETCH_BUFFER": "16000000",
     "HF_XET_CLIENT_CONNECT_TIMEOUT": "10s",
-    "HF_XET_CLIENT_READ_TIMEOUT": "30s",
-    "HF_XET_CLIENT_RETRY_MAX_DURATION": "20s",
+    "HF_XET_CLIENT_READ_TIMEOUT": "10s",
+    "HF_XET_CLIENT_RETRY_MAX_ATTEMPTS": "1",
+    "HF_XET_CLIENT_RETRY_MAX_DURATION": "10s",
 }
-"""Xet's own buffers take up to 6 GB, and it waits for minutes before it tells. What the user has set stands."""
+"""Xet's own buffers take up to 6 GB, and it waits for minutes before it tells of a fault; we go on from the last byte
+at once. What the user has set stands."""
 
 
 def prepare(environment: MutableMapping[str, str]) -> None:

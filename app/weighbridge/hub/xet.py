@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import deque
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Any
 
 from weighbridge.base.errors import Unreachable
@@ -17,8 +20,9 @@ from weighbridge.hub.network import Line
 from weighbridge.hub.remote import Located, XetPlace
 from weighbridge.hub.streaming import PIECE_BYTES
 
-RANGE_BYTES = 16 << 20
-"""Asked for at once. Of a whole file hf_xet hands on 64 MiB at a time."""
+RANGE_BYTES, AHEAD = 4 << 20, 3
+"""Asked for at once, and how many such at a time. Of a whole file hf_xet hands on 64 MiB in one piece, which is much
+memory; ranges one after the other would each wait for an answer first."""
 LARGE_BYTES = 50_000_000_000
 """From here on the Hub wants Xet; huggingface_hub refuses such files by plain HTTP."""
 _QUERY = re.compile(r"\?\S*")
@@ -77,52 +81,59 @@ class XetBytes:
         self._group, self._located, self._place = group, located, place
         self._host, self._line = host, line
         self._lock = threading.Lock()
-        self._stream: Any = None
         self._hung_up = False
         self._count = 0
 
     def pieces(self) -> Iterator[bytes]:
-        """The bytes, some hundred KiB at a time, each range as it comes."""
-        at, size = self.start, self._located.size_bytes
-        while at < size:
-            end = min(size, at + RANGE_BYTES)
-            for whole in self._range(at, end):
-                at += len(whole)
-                self._count += len(whole)
-                for begin in range(0, len(whole), PIECE_BYTES):
-                    yield whole[begin : begin + PIECE_BYTES]
-            if at != end:
-                raise self._broken(f"{at} of {end} bytes")
+        """The bytes, some hundred KiB at a time. What came before a break is handed on before it is told."""
+        starts = iter(range(self.start, self._located.size_bytes, RANGE_BYTES))
+        with ThreadPoolExecutor(AHEAD, "xet range") as pool:
+            try:
+                coming = deque(pool.submit(self._fetched, at) for at in islice(starts, AHEAD))
+                while coming:
+                    wholes, fault = coming.popleft().result()
+                    coming.extend(pool.submit(self._fetched, at) for at in islice(starts, 1))
+                    for whole in wholes:
+                        yield from self._handed(whole)
+                    if fault is not None:
+                        raise fault
+            finally:
+                self.hang_up()  # no range is waited for that nobody wants
 
     def hang_up(self) -> None:
-        """End the range that is on its way; there is no other."""
+        """End it at once, also where a read waits. Of the group, for a stream cannot be ended while it is read."""
         with self._lock:
-            self._hung_up = True
-            if self._stream is not None:
-                self._stream.cancel()
+            if not self._hung_up:
+                self._hung_up = True
+                self._group.abort()
 
     def close(self) -> None:
         """No more of it is wanted."""
         self.hang_up()
         self._line.ended(self._count)
 
-    def _range(self, start: int, end: int) -> Iterator[bytes]:
+    def _handed(self, whole: bytes) -> Iterator[bytes]:
+        for begin in range(0, len(whole), PIECE_BYTES):
+            if self._hung_up:
+                raise self._broken("hung up")
+            piece = whole[begin : begin + PIECE_BYTES]
+            self._count += len(piece)
+            yield piece
+
+    def _fetched(self, start: int) -> tuple[list[bytes], Unreachable | None]:
+        """What came of one range, and what broke it."""
         import hf_xet
 
+        end = min(self._located.size_bytes, start + RANGE_BYTES)
         info = hf_xet.XetFileInfo(self._place.hash, self._located.size_bytes)
+        came: list[bytes] = []
         try:
-            with self._lock:
-                if self._hung_up:
-                    raise self._broken("hung up")
-                self._stream = self._group.download_stream(info, start=start, end=end)
-            for piece in self._stream:
-                yield bytes(piece)
-        except Exception as error:
-            if isinstance(error, Unreachable):
-                raise
-            raise told(error, self._host, self._line, self._count) from None
-        if self._hung_up:
-            raise self._broken("hung up")
+            came.extend(bytes(piece) for piece in self._group.download_stream(info, start=start, end=end))
+        except Exception as error:  # whatever its Rust comes to
+            return came, self._broken("hung up") if self._hung_up else told(error, self._host, self._line, self._count)
+        if sum(map(len, came)) == end - start:
+            return came, None
+        return came, self._broken("hung up" if self._hung_up else "cut short")
 
     def _broken(self, reason: str) -> Unreachable:
         self._line.ended(self._count, "hub.unreachable")
