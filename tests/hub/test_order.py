@@ -13,7 +13,7 @@ def job(job_id, *paths, state=State.QUEUED, commit="c" * 40):
 
 
 def test_the_files_of_the_first_job_come_first():
-    jobs = [job(1, "a", "b", "c"), job(2, "d")]
+    jobs = [job(1, "a.gguf", "b.gguf", "c.gguf"), job(2, "d")]
     assert next_files(jobs, set(), set(), 2) == [(1, 0), (1, 1)]
     assert next_files(jobs, {(1, 0), (1, 1)}, set(), 3) == [(1, 2)]
     assert next_files(jobs, {(1, 0), (1, 1)}, set(), 2) == []
@@ -23,6 +23,15 @@ def test_what_is_done_or_not_waiting_is_passed_over():
     first = job(1, "a", "b").with_file(0, done=True)
     jobs = [first, job(2, "c", state=State.PAUSED), job(3, "d", state=State.FAILED), job(4, "e")]
     assert next_files(jobs, set(), set(), 9) == [(1, 1), (4, 0)]
+
+
+def test_what_makes_a_folder_a_model_waits_for_the_rest():
+    made = job(1, "model.safetensors", "tokenizer.json", "config.json")
+    assert next_files([made], set(), set(), 9) == [(1, 0), (1, 1)]
+    assert next_files([made.with_file(1, done=True)], {(1, 0)}, set(), 9) == []
+    done = made.with_file(0, done=True).with_file(1, done=True)
+    assert next_files([done], set(), set(), 9) == [(1, 2)]
+    assert next_files([job(1, "m-1.gguf", "m-2.gguf")], set(), set(), 9) == [(1, 0), (1, 1)]
 
 
 def test_no_two_write_to_the_same_place():

@@ -197,6 +197,22 @@ def test_offline_pauses(start, job):
     in_state(queue, job_id, State.DONE)
 
 
+def test_the_switch_stops_what_is_being_fetched_and_lets_it_go_on(tmp_path, store, job):
+    source = stalled(("a.gguf", A))
+    offline = [False]
+    queue = Queue(source, store, tmp_path / "data", lambda: Limits(offline=offline[0]))
+    try:
+        job_id = queue.add(job({"a.gguf": A}))
+        until(lambda: queue.snapshot().job(job_id).done_bytes == 15_000)
+        offline[0] = True
+        in_state(queue, job_id, State.QUEUED)
+        offline[0] = False
+        in_state(queue, job_id, State.DONE)
+        assert source.starts == [0, 15_000]
+    finally:
+        queue.close()
+
+
 def test_what_ran_goes_on_at_the_next_start_and_what_was_paused_stays_so(start, job, models):
     source = stalled(("a.gguf", A), ("b.gguf", B))
     queue = start(source, at_once=1)

@@ -150,9 +150,10 @@ def test_kinds_of_files():
 
 
 def test_code_that_poses_as_weights():
-    assert paths_of(take("model.onnx", "model.onnx_data_1", "config.json", config={}))[:2] == [
-        "model.onnx",
+    assert paths_of(take("model.onnx", "model.onnx_data_1", "tokenizer.json", config={})) == [
         "model.onnx_data_1",
+        "tokenizer.json",
+        "model.onnx",
     ]
     assert refused("model.onnx", "model.onnx.py", "config.json", config={}).code == "hub.kind_refused"
 

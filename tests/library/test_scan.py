@@ -73,6 +73,7 @@ def test_a_part_that_lost_its_name_is_told(tmp_path):
 
 def test_partial_downloads_and_hidden_files_are_passed_over(tmp_path):
     put(tmp_path, "a.gguf.part", "incomplete-b.gguf", ".c.gguf", ".cache/d.gguf", "e.txt")
+    put(tmp_path, "m.onnx.part", "m.onnx.part.json", "m.onnx.part.lock", "m.onnx_data.part")
     assert ids(tmp_path) == []
 
 

@@ -38,5 +38,12 @@ def _waiting(jobs: Iterable[Job]) -> Iterator[tuple[Key, Path | None]]:
             yield (job.id, LISTING), None
             continue
         for index, each in enumerate(job.files):
-            if not each.done:
+            if not each.done and not _comes_last(job, index):
                 yield (job.id, index), job.shelf.target(each.file)
+
+
+def _comes_last(job: Job, index: int) -> bool:
+    """Whether a file has to wait for the others of its job: the one by which a folder is known as a model."""
+    others = job.files[:index]
+    is_last = index == len(job.files) - 1 and not job.files[index].file.path.lower().endswith(".gguf")
+    return is_last and not all(each.done for each in others)

@@ -45,10 +45,14 @@ Listener = Callable[[Snapshot], None]
 
 @dataclass(frozen=True)
 class Limits:
-    """How many files are fetched side by side, and how many bytes a second all may take together; None: any."""
+    """How many files are fetched side by side, and how many bytes a second all may take together; None: any.
+
+    `offline`: nothing is fetched, and what is being fetched stops and waits.
+    """
 
     at_once: int = 2
     bytes_s: float | None = None
+    offline: bool = False
 
 
 class Queue:
@@ -209,9 +213,14 @@ class Queue:
             else:
                 for job in self._jobs.added():
                     self._admit(job)
-        if self._owner:
-            self._settle()
-            self._look_for_room()
+        if not self._owner:
+            return
+        self._settle()
+        self._look_for_room()
+        if self._limits().offline:
+            for each in self._active.values():
+                each.stop()
+        else:
             self._begin()
 
     def _take_over(self) -> None:

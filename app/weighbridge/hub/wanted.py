@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from weighbridge.base.errors import Refused
 from weighbridge.formats.architectures import Kind
+from weighbridge.formats.place import CONFIG
 from weighbridge.formats.recognise import recognise
 from weighbridge.formats.safe_names import refusals
 from weighbridge.formats.variant import UNKNOWN_FORMAT, File, Hints, Reader, Role, Variant
@@ -76,6 +77,7 @@ def wanted(
         raise variant.problem
     beside = [File(file.path, file.size_bytes) for file in repository.files]
     paths = [file.path for file in (*variant.files, *_beside(variant, beside))]
+    paths.sort(key=_is_known_by)
     if with_projector:
         paths.append(_projector(variant, repository.id).path)
     return Wanted(repository, variant, _checked(paths, repository))
@@ -155,9 +157,7 @@ def _folded(text: str) -> str:
 
 
 def _beside(variant: Variant, files: Iterable[File]) -> list[File]:
-    """Of a folder's model what tells how to run it; a GGUF file tells that itself. config.json comes last: a folder
-    without it is no model to anyone.
-    """
+    """Of a folder's model what tells how to run it; a GGUF file tells that itself."""
     if variant.format == "gguf":
         return []
     weights = {file.path for file in variant.files}
@@ -167,7 +167,12 @@ def _beside(variant: Variant, files: Iterable[File]) -> list[File]:
         if file.folder == variant.folder and file.path not in weights and file.name.lower().endswith(BESIDE)
     ]
     found = [file for file in found if not file.name.startswith(_LEFT)]
-    return sorted(found, key=lambda file: (file.name == "config.json", file.path))
+    return sorted(found, key=lambda file: file.path)
+
+
+def _is_known_by(path: str) -> int:
+    """What comes last: a folder without it is no model to anyone."""
+    return int(path.endswith((".onnx", ".xml"))) + 2 * int(path.rpartition("/")[2] == CONFIG)
 
 
 def _projector(variant: Variant, repo_id: str) -> File:

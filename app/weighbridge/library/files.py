@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ INDEX = ".safetensors.index.json"
 MAX_DEPTH = 16
 MAX_ENTRIES = 200_000
 _PARTIAL = "incomplete-"
+_OURS = re.compile(r"\.part(?:\.lock|\.json(?:\.new)?)?$")
+"""In the names of what is still being fetched, and of what is written beside it."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def is_wanted(name: str) -> bool:
     """Whether a file of this name is part of a model, or tells of one; partial downloads are not."""
     lowered = name.lower()
     told = lowered.endswith((*WEIGHTS, INDEX)) or ".onnx" in lowered or name in TOLD_IN or is_gguf(name)
-    return told and not name.startswith(_PARTIAL)
+    return told and not name.startswith(_PARTIAL) and _OURS.search(lowered) is None
 
 
 @dataclass(frozen=True)
