@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtWidgets import QSystemTrayIcon
+from tests import made_downloads
 from tests.ui.fakes import running
 from tests.ui.test_window import MAKERS
 
@@ -115,6 +116,26 @@ def test_while_a_model_answers_it_asks_in_the_page(closing, window, full, tray):
     assert not window.isVisible()
     assert closing.tray is not None
     end.click()
+    assert closing.told == ["ended"]
+
+
+def test_while_models_are_fetched_it_asks_and_says_what_closing_does(qtbot, closing, window, full, jobs, tray):
+    jobs.become(*made_downloads.jobs()[:1])
+    qtbot.waitUntil(lambda: full.downloads.busy)
+    closing.close(window, full, to_quit=False)
+    assert window.question.what == (
+        "Models are being fetched. Closing pauses that until the next start; what came is kept."
+    )
+    window.question.buttons[0].click()
+    assert "1 download, 42.0 of 79.8" in [one.text() for one in closing.tray.menu.actions()][4]
+    jobs.become()
+    qtbot.waitUntil(lambda: not closing.tray.menu.actions()[4].isVisible())
+
+
+def test_paused_and_finished_downloads_hold_nothing_up(qtbot, closing, window, full, jobs, tray):
+    jobs.become(*made_downloads.jobs()[4:])
+    qtbot.waitUntil(lambda: len(full.downloads.snapshot.jobs) == 5)
+    closing.close(window, full, to_quit=False)
     assert closing.told == ["ended"]
 
 

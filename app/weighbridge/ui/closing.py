@@ -24,7 +24,7 @@ class Step(Enum):
 
 
 def next_step(closing: str, tray: bool, busy: bool) -> Step:
-    """What closing does where the setting is `closing`, a tray is there or not, and something is being answered."""
+    """What closing does where the setting is `closing`, a tray is there or not, and something is going on."""
     if not tray:
         return Step.STOP
     if closing == "tray":
@@ -35,6 +35,15 @@ def next_step(closing: str, tray: bool, busy: bool) -> Step:
 def is_busy(running: Sequence[Running]) -> bool:
     """Whether an engine answers, or somebody waits for one."""
     return any(one.in_flight or one.waiting for one in running)
+
+
+def what_is_going_on(answering: bool, fetching: bool) -> str:
+    """What closing would end or hold up."""
+    said = (
+        (answering, text("A model is answering. Closing ends it and breaks off the answer.")),
+        (fetching, text("Models are being fetched. Closing pauses that until the next start; what came is kept.")),
+    )
+    return " ".join(words for true, words in said if true)
 
 
 class Closing(QObject):
@@ -59,7 +68,8 @@ class Closing(QObject):
             self.ended.emit()
             return
         closing = "stop" if to_quit else self._settings.value.closing
-        step = next_step(closing, tray_there(), is_busy(services.supervisor.running()))
+        answering, fetching = is_busy(services.supervisor.running()), services.downloads.busy
+        step = next_step(closing, tray_there(), answering or fetching)
         if step is Step.REST:
             self.rest(window, services)
         elif step is Step.ASK:
@@ -67,7 +77,7 @@ class Closing(QObject):
                 (text("Keep it in the tray"), lambda: self.rest(window, services)),
                 (text("End everything"), self.ended.emit),
             )
-            window.question.ask(text("A model is answering. Closing ends it and breaks off the answer."), answers)
+            window.question.ask(what_is_going_on(answering, fetching), answers)
         else:
             self.ended.emit()
 
@@ -76,7 +86,7 @@ class Closing(QObject):
         window.rest()
         if self._tray is not None:
             return
-        self._tray = Tray(services.theme, services.port, self)
+        self._tray = Tray(services.theme, services.port, services.downloads, self)
         self._tray.opened.connect(self.opened)
         self._tray.quitted.connect(self.ended)
         if not self._settings.value.tray_told:

@@ -103,7 +103,7 @@ class Sidebar(QFrame):
 
     def _size(self) -> None:
         em = self.fontMetrics().height()
-        self.setFixedWidth(self._icon_side + 10 * STEP if self._narrow else max(round(em * 11.5), 46 * STEP))
+        self.setFixedWidth(self._icon_side + 10 * STEP if self._narrow else max(em * 12, 46 * STEP))
 
 
 class _PageButton(QPushButton):
