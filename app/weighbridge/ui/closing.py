@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum, auto
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,8 +12,10 @@ from weighbridge.base.settings import SettingsStore
 from weighbridge.base.words import text
 from weighbridge.running.state import Running
 from weighbridge.ui.services import Services
-from weighbridge.ui.tray import Tray, tray_there
 from weighbridge.ui.window import Window
+
+if TYPE_CHECKING:
+    from weighbridge.ui.tray import Tray
 
 
 class Step(Enum):
@@ -67,6 +70,8 @@ class Closing(QObject):
         if services is None or window.question.isVisible():  # asked once
             self.ended.emit()
             return
+        from weighbridge.ui.tray import tray_there
+
         closing = "stop" if to_quit else self._settings.value.closing
         answering, fetching = is_busy(services.supervisor.running()), services.downloads.busy
         step = next_step(closing, tray_there(), answering or fetching)
@@ -86,6 +91,8 @@ class Closing(QObject):
         window.rest()
         if self._tray is not None:
             return
+        from weighbridge.ui.tray import Tray  # with all that it tells of: not before the window shows
+
         self._tray = Tray(services.theme, services.port, services.downloads, self)
         self._tray.opened.connect(self.opened)
         self._tray.quitted.connect(self.ended)

@@ -22,7 +22,6 @@ from weighbridge.ui.pages.page import Page
 from weighbridge.ui.palette import Palette
 from weighbridge.ui.services import Services
 from weighbridge.ui.sidebar import PAGES, Sidebar
-from weighbridge.ui.status import Status
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.topbar import TopBar
 from weighbridge.ui.widgets.error_panel import ErrorPanel, report_of_causes
@@ -95,6 +94,8 @@ class Window(QMainWindow):
 
     def fill(self, services: Services, makers: Mapping[str, Callable[[Services], Page]], first: str) -> None:
         """Make the pages and show the one called `first`."""
+        from weighbridge.ui.status import Status  # with all that it tells of: not before the window shows
+
         self._services = services
         self._status = Status(services, self._topbar, self._sidebar)
         for page in PAGES:
