@@ -42,7 +42,7 @@ class Bus(QObject):
     """There is more in `network.requests`. At most five times a second."""
 
     place_wanted = Signal(object)
-    """Show the model that lies at this Path in the Library; the library page takes it, the window shows the page."""
+    """Show the model that has the file at this Path; the library page takes it, the window shows the page."""
 
     failed = Signal(object)
     """An error (BaseException) that belongs to no page: the window shows it."""

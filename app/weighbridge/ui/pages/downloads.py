@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path, PurePosixPath
 
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -103,7 +104,7 @@ class DownloadsPage(Page):
             Command.UP: lambda job: downloads.move(job, -1),
             Command.DOWN: lambda job: downloads.move(job, 1),
             Command.CANCEL: self._cancel,
-            Command.SHOW: lambda job: self._services.bus.place_wanted.emit(job.place),
+            Command.SHOW: lambda job: self._services.bus.place_wanted.emit(_first_file(job)),
             Command.REVEAL: _reveal,
             Command.FORGET: downloads.forget,
         }
@@ -237,6 +238,11 @@ _KEYS = {
     Command.REVEAL: "Ctrl+Shift+R",
     Command.FORGET: "Shift+Del",
 }
+
+
+def _first_file(job: JobView) -> Path:
+    """Where the first file of `job` lies: of one with several, its place is their folder."""
+    return job.place if len(job.files) == 1 else job.place / PurePosixPath(job.files[0].path).name
 
 
 def _reveal(job: JobView) -> None:

@@ -26,6 +26,7 @@ from weighbridge.ui.pages.page import Page
 from weighbridge.ui.room import Room
 from weighbridge.ui.running_words import running_of
 from weighbridge.ui.services import Services
+from weighbridge.ui.showing import Showing
 from weighbridge.ui.starter_fetch import StarterFetch
 from weighbridge.ui.weighing import WhatIf
 from weighbridge.ui.widgets.empty_state import EmptyState
@@ -72,6 +73,7 @@ class LibraryPage(Page):
         self._detail.speed.show_wanted(services.weighing.wanted_tps)
         self._empty = EmptyState("", text("Get the starter model (98 MB)"), self.fetch_starter)
         self._room = Room(services, self)
+        self._showing = Showing(services, self._table, self._search)
         self._looked = label("", "dim", wrap=True)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
