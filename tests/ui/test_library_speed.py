@@ -212,3 +212,15 @@ def test_the_strip_takes_its_room_from_the_rows(page):
     assert not page._looked.isVisible()
     page.machine.strip.leave()
     assert page._looked.isVisible()
+
+
+def test_no_other_machine_before_this_one_is_known(services, qtbot):
+    made = LibraryPage(services)
+    qtbot.addWidget(made)
+    made.machine.open()
+    assert not made.machine.is_open
+    services.memories.start()
+    qtbot.waitUntil(made.machine.opener.isEnabled)
+    made.machine.open()
+    assert made.machine.is_open
+    made.shut()

@@ -34,6 +34,9 @@ class MachineChooser(QObject):
         self.opener.setToolTip(text("Weigh for another card, more of them, or other memory"))
         self.strip.chosen.connect(self._choose)
         self.strip.left.connect(self._leave)
+        services.memories.changed.connect(self._allow)
+        services.facts.changed.connect(self._allow)
+        self._allow()
         other = services.weighing.other
         if other is not None:
             self.strip.apply(other)
@@ -46,7 +49,9 @@ class MachineChooser(QObject):
         return not self.strip.isHidden()
 
     def open(self) -> None:
-        """Show the strip; its list of cards comes as soon as it is made."""
+        """Show the strip; its list of cards comes as soon as it is made. Nothing before this machine is known."""
+        if not self.opener.isEnabled():
+            return
         self.opener.hide()
         if self._listed is None:
             self._listed = self._services.background.run(self._list, lambda found: self.strip.offer(*found), _ignore)
@@ -58,6 +63,10 @@ class MachineChooser(QObject):
         weighing = self._services.weighing
         self.opener.setVisible(not self.is_open)
         self.strip.show_machine(None if weighing.other is None else weighing.machine)
+
+    def _allow(self) -> None:
+        """Another machine is described as this one with something else in it."""
+        self.opener.setEnabled(self._services.weighing.machine is not None)
 
     def _choose(self, other: OtherMachine) -> None:
         try:
