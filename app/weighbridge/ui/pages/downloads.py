@@ -10,7 +10,6 @@ from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QLabel, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.units import size
 from weighbridge.base.words import text
 from weighbridge.hub.jobs import Job, State
@@ -35,7 +34,7 @@ class DownloadsPage(Page):
         super().__init__()
         self._services = services
         self._downloads = services.downloads
-        self._told: WeighbridgeError | None = None
+        self._told: tuple[int, str] | None = None
         self._finder = FindPanel(services)
         self._list = DownloadList(services.theme)
         self._errors = ErrorPanel(services.theme)
@@ -191,9 +190,10 @@ class DownloadsPage(Page):
         """Why the chosen job has stopped, told once, so that who has closed it is left alone."""
         stopped = job is not None and job.state in (State.FAILED, State.PAUSED)
         error = job.error if job is not None and stopped else None
-        if error is self._told:
+        told = (job.id, str(error)) if job is not None and error is not None else None
+        if told == self._told:
             return
-        self._told = error
+        self._told = told
         if error is None or job is None:
             self._errors.hide()
         else:
