@@ -95,6 +95,18 @@ def test_what_nobody_uses_is_ended_after_its_time(make, echo):
     until(lambda: states(supervisor) == {})
 
 
+def test_a_load_that_takes_longer_than_a_model_may_be_unused_is_no_idleness(make, echo):
+    supervisor = make(idle_s=0.3)
+    slow = echo("slow", tps=0, load_s=1.0)
+    with supervisor.lease(slow).result(WAIT_S):
+        time.sleep(0.2)
+        assert states(supervisor) == {"slow": State.READY}
+    loaded = echo("loaded", tps=0, load_s=1.0)
+    running = supervisor.load(loaded, supervisor.default_load(loaded)).result(WAIT_S)
+    assert running.state is State.READY
+    assert states(supervisor)["loaded"] is State.READY
+
+
 def test_six_models_for_three_clients_on_room_for_two(make, echo):
     supervisor = make()
     models = [echo(f"model {number}", tps=0, text=f"I am {number}") for number in range(6)]

@@ -314,11 +314,12 @@ class Supervisor:
     def _act(self) -> None:
         occupied = self._occupied()
         steps = self._steps(occupied) if self._queue else Steps()
-        for model_id in steps.stop | expired(occupied, time.monotonic(), self._idle_s):
+        admitted = [self._queue[place] for place in steps.admit]
+        unused = expired(occupied, time.monotonic(), self._idle_s) - {want.model.id for want in admitted}
+        for model_id in steps.stop | unused:
             self._places[model_id].process.stop()
         if steps.start is not None:
             self._start(self._queue[steps.start])
-        admitted = [self._queue[place] for place in steps.admit]
         self._queue = [want for want in self._queue if want not in admitted]
         for want in admitted:
             self._admit(want)
@@ -348,6 +349,7 @@ class Supervisor:
         if not want.future.set_running_or_notify_cancel():
             return
         place = self._places[want.model.id]
+        place.last_used_s = time.monotonic()  # a load may take longer than a model may be unused
         running = place.process.running
         if running.memory_bytes is not None:
             self._weighed[want.model.id] = (running.load, running.memory_bytes)
