@@ -43,7 +43,7 @@ _LOW_EMS = 34
 _KEPT = {
     (False, False): (4, LEAST_LINES),
     (False, True): (2, LEAST_LINES),
-    (True, False): (2, LEAST_LINES),
+    (True, False): (4, 4),
     (True, True): (1, 2),
 }
 """Rows of the table and lines of the detail that stay in sight, where the page is low and where the strip is open."""
