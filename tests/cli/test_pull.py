@@ -181,6 +181,7 @@ def plain(text):
 
 def test_a_file_in_words():
     assert plain(file_in_words(FILE)) == "m.gguf 25 % 1.0 KiB 0.0 MB/s 8 s left"
+    assert plain(file_in_words(replace(FILE, bytes_s=0.0))) == "m.gguf 25 % 1.0 KiB 0.0 MB/s"
     assert plain(file_in_words(replace(FILE, state=State.VERIFYING, checked_bytes=500))) == (
         "m.gguf 25 % 1.0 KiB verifying 500 B"
     )

@@ -108,7 +108,7 @@ def file_in_words(file: FileView) -> str:
         cells.append(text("verifying {size}", size=size(file.checked_bytes)))
     elif file.state is State.RUNNING and file.bytes_s is not None:
         left = seconds_left(file.size_bytes - file.done_bytes, file.bytes_s)
-        cells += [transfer(file.bytes_s), text("{time} left", time=duration(left))]
+        cells += [transfer(file.bytes_s), *([] if left is None else [text("{time} left", time=duration(left))])]
     else:
         cells.append(state_in_words(file.state))
     return "  ".join(cells)
