@@ -12,6 +12,7 @@ from weighbridge.hub.network import Request
 PURPOSES: Mapping[str, str] = {
     "branches": mark("Branches of a model"),
     "card": mark("Card of a model"),
+    "config": mark("Configuration of a model"),
     "file": mark("Address of a file"),
     "package index": mark("Package index"),
     "repository": mark("Files of a model"),
