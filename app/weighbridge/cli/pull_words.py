@@ -20,12 +20,13 @@ _NAME_WIDTH = 48
 
 def plan_in_words(job: Job) -> str:
     """What will be fetched, how large it is, and where it goes."""
+    model = f"{job.repo_id} {job.label}"
     lines = [
         plural(
             "{model}: {count} file, {size}, to {folder}",
             "{model}: {count} files, {size}, to {folder}",
             len(job.files),
-            model=f"{job.repo_id} {job.label}",
+            model=model,
             size=size(job.size_bytes),
             folder=job.root,
         )
