@@ -224,3 +224,14 @@ def test_no_other_machine_before_this_one_is_known(services, qtbot):
     made.machine.open()
     assert made.machine.is_open
     made.shut()
+
+
+def test_name_verdict_and_speed_stay_in_the_narrowest_table(page):
+    table = page.table
+    table.setMinimumWidth(0)
+    page.setMinimumSize(1, 1)
+    page.resize(table.fontMetrics().height() * 30, 700)
+    table.fit()
+    kept = [column for column in Column if not table.isColumnHidden(column)]
+    assert kept == [Column.MODEL, Column.FIT, Column.SPEED]
+    assert sum(table.columnWidth(column) for column in kept) <= table.viewport().width()

@@ -23,6 +23,7 @@ _GIVEN_UP = (
     (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.SIZE),
     (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.SIZE, Column.QUANT),
     (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.SIZE, Column.QUANT, Column.STATE),
+    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.SIZE, Column.QUANT, Column.STATE, Column.MEMORY),
 )
 """Columns that are left out for ever less room; the bars go with the first step."""
 
