@@ -55,9 +55,11 @@ def test_a_row_that_cannot_be_read_is_passed_over(store, tmp_path):
     store.add(JOB)
     good = store.add(JOB)
     database = Database(tmp_path / "db")
+    unsafe = store.add(replace(JOB, files=(JobFile(RemoteFile("../../a.gguf", 5)),)))
     with database.transaction() as connection:
         connection.execute("UPDATE downloads SET files = '{' WHERE id = 1")
     database.close()
+    assert unsafe.id in store.ids()
     assert store.all() == [good]
 
 

@@ -92,6 +92,9 @@ def test_what_is_withdrawn_leaves_nothing_but_others(tmp_path, layout):
     left = {path for path in tmp_path.rglob("*") if path.is_file()} - {shelf.root / "refs" / "main"}
     assert left == {other}
     assert not shelf.place(FILE).parent.exists()
+    other.unlink()
+    shelf.tidy(FILE)
+    assert tmp_path.exists()
 
 
 def test_where_the_cache_is():

@@ -162,6 +162,18 @@ def test_a_cancel_leaves_what_was_here_before(start, job, models):
     until(lambda: left(models) == ["o/r/b.gguf"])
 
 
+def test_a_cancel_leaves_what_another_job_needs(start, job, models):
+    source = MadeSource({"a.gguf": A, "b.gguf": B, "c.gguf": C})
+    source.broken = [Broken(len(A)), Broken(5_000, stalls=True)]
+    queue = start(source, at_once=1)
+    first = queue.add(job({"a.gguf": A, "b.gguf": B}))
+    until(lambda: queue.snapshot().job(first).done_bytes == 45_000)
+    second = queue.add(job({"a.gguf": A, "c.gguf": C}))
+    queue.cancel(first)
+    in_state(queue, second, State.DONE)
+    until(lambda: left(models) == ["o/r/a.gguf", "o/r/c.gguf"])
+
+
 def test_a_refusal_ends_a_job_until_it_is_tried_again(start, job):
     gated = Refused("hub.gated", repo_id="o/r", page="p")
     queue = start(MadeSource({"a.gguf": A}, answers=[gated]))
@@ -396,6 +408,13 @@ def test_listeners_are_told_until_they_leave(start, job):
     count = len(seen)
     in_state(queue, queue.add(job({"b.gguf": B})), State.DONE)
     assert len(seen) <= count + 1
+
+
+def test_a_listener_that_fails_stops_nothing(start, job, caplog):
+    queue = start(MadeSource({"a.gguf": A}))
+    queue.subscribe(lambda snapshot: 1 // 0)
+    in_state(queue, queue.add(job({"a.gguf": A})), State.DONE)
+    until(lambda: "a listener failed" in caplog.text)
 
 
 def test_a_fault_of_our_own_ends_the_job_and_not_the_queue(start, job, caplog):

@@ -109,7 +109,7 @@ def _pull(hub: Hub, kept: Settings, job: Job, arguments: argparse.Namespace) -> 
         view = _follow(queue, job_id, stop, arguments)
         if view is None:
             return _interrupted(queue, job_id, as_json=arguments.json)
-    return _told(view, arguments)
+    return _told(view, kept, arguments)
 
 
 @contextmanager
@@ -161,13 +161,13 @@ def _interrupted(queue: Queue, job_id: int, as_json: bool) -> int:
     return INTERRUPTED
 
 
-def _told(view: JobView, arguments: argparse.Namespace) -> int:
+def _told(view: JobView, kept: Settings, arguments: argparse.Namespace) -> int:
     """Say where the model is, or raise why it is not here."""
     from weighbridge.hub.jobs import State
 
     if view.state is not State.DONE:
         raise view.error or Refused("hub.stopped", name=view.repo_id)
-    name = _model_id(view.place)
+    name = _model_id(view.place, kept)
     if arguments.json:
         done: dict[str, Any] = {"event": "done", "path": str(view.place), "id": name}
         print(json.dumps(done))
@@ -180,11 +180,13 @@ def _told(view: JobView, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _model_id(place: Path) -> str | None:
+def _model_id(place: Path, kept: Settings) -> str | None:
     """The name under which the library has it; None where it does not look there."""
-    from weighbridge.cli.loading import open_library
+    from weighbridge.library.index import Library
 
-    for model in open_library().scan():
+    paths = default_paths()
+    library = Library([paths.models, *map(user_path, kept.model_folders)], paths.headers)
+    for model in library.scan():
         if place in (model.path, *model.parts) or place in model.path.parents:
             return model.id
     return None

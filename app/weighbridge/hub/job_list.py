@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from weighbridge.base.errors import NotFound, WeighbridgeError
 from weighbridge.hub.job_store import JobStore
@@ -85,6 +86,11 @@ class JobList:
         """Forget a job."""
         self._jobs = [job for job in self._jobs if job.id != job_id]
         self._keep(self._store.remove, job_id)
+
+    def needed_by_others(self, job: Job) -> set[Path]:
+        """Where the files of all other jobs lie that are not cancelled."""
+        others = (each for each in self._jobs if each.id != job.id and each.state is not State.CANCELLED)
+        return {each.shelf.target(file.file) for each in others for file in each.files}
 
     def have_bytes(self, job: Job, index: int) -> int:
         """What is on the disk of a file that is not being fetched; looked up once, until `changed`."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from weighbridge.base.database import Database
+from weighbridge.formats.safe_names import is_safe
 from weighbridge.hub.jobs import Job, State, error_as_json, error_of_json, files_as_json, files_of_json
 from weighbridge.hub.layout import Layout
 
@@ -76,6 +77,9 @@ def _values(job: Job) -> tuple[object, ...]:
 
 def _job(row: sqlite3.Row) -> Job | None:
     try:
+        files = files_of_json(row["files"])
+        if not files or not all(is_safe(each.file.path) for each in files):
+            return None
         return Job(
             row["repo_id"],
             row["revision"],
@@ -83,7 +87,7 @@ def _job(row: sqlite3.Row) -> Job | None:
             row["label"],
             Path(row["root"]),
             Layout(row["layout"]),
-            files_of_json(row["files"]),
+            files,
             State(row["state"]),
             error_of_json(row["error"]),
             bool(row["for_room"]),

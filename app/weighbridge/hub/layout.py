@@ -78,7 +78,7 @@ class Shelf:
     def tidy(self, file: RemoteFile) -> None:
         """Remove the folders around `file` that are empty."""
         for path in {self.place(file), self.target(file)}:
-            _remove_empty(path.parent, self.root)
+            _remove_empty(path.parent, self.root.parent if self.layout is Layout.CACHE else self.root.parent.parent)
 
 
 def shelf_of(repository: Repository, layout: Layout, folder: Path) -> Shelf:
@@ -115,9 +115,9 @@ def cache_folder(environment: Mapping[str, str], home: Path) -> Path:
     return (Path(base).expanduser() if base else home / ".cache") / "huggingface" / "hub"
 
 
-def _remove_empty(folder: Path, root: Path) -> None:
-    """From `folder` up to what holds the repositories of the owner."""
-    while folder != root.parent.parent and folder.is_relative_to(root.parent):
+def _remove_empty(folder: Path, above: Path) -> None:
+    """From `folder` up to below `above`, as long as they are empty."""
+    while folder != above and folder.is_relative_to(above):
         try:
             folder.rmdir()
         except OSError:

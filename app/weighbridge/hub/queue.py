@@ -7,6 +7,7 @@ stays so, and each file goes on at its last byte.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,7 @@ from weighbridge.hub.fetching import Fetching, Outcome
 from weighbridge.hub.job_list import JobList
 from weighbridge.hub.job_store import JobStore
 from weighbridge.hub.jobs import ACTIVE, ENDED, Job, JobFile, State
+from weighbridge.hub.layout import Shelf
 from weighbridge.hub.order import Key, next_files
 from weighbridge.hub.pace import Throttle
 from weighbridge.hub.part import remains_of
@@ -36,9 +38,11 @@ HOLD_S = 20.0
 """How long a job rests after the disk was full in spite of its figures."""
 
 BUSY_S = 2.0
-_ENDING_S = 2.0
+_ENDING_S = 3.0
 _WAITING = frozenset({"hub.offline"})
 """Refusals that leave a job paused, not failed: the user has only to change his mind."""
+
+_log = logging.getLogger(__name__)
 
 Listener = Callable[[Snapshot], None]
 
@@ -180,9 +184,9 @@ class Queue:
             for each in self._active.values():
                 each.stop()
         self._woken.set()
-        self._thread.join(_ENDING_S)
-        for each in list(self._active.values()):
-            each.join(_ENDING_S)
+        until = time.monotonic() + _ENDING_S
+        for thread in (self._thread, *self._active.values()):
+            thread.join(max(0.0, until - time.monotonic()))
         with self._lock:
             self._settle()
             for job in self._jobs if self._owner else ():
@@ -319,14 +323,12 @@ class Queue:
         return found
 
     def _clear(self, job: Job) -> None:
-        """Remove what `job` has brought. Without the lock: the removal of a large file takes its time."""
+        """Remove what `job` has brought, unless another job needs it. Without the lock, for a large file takes time."""
+        with self._lock:
+            needed = self._jobs.needed_by_others(job)
         for each in job.files:
-            for path in remains_of(job.shelf.target(each.file)):
-                with suppress(OSError):
-                    path.unlink()
-            if each.brought:
-                job.shelf.withdraw(each.file)
-            job.shelf.tidy(each.file)
+            if job.shelf.target(each.file) not in needed:
+                _remove(job.shelf, each)
         with self._lock:
             for index in range(len(job.files)):
                 self._jobs.changed(job.id, index)
@@ -347,7 +349,10 @@ class Queue:
             self._shared_at = now
             self._share(snapshot)
         for listener in self._listeners:
-            listener(snapshot)
+            try:
+                listener(snapshot)
+            except Exception:
+                _log.exception("a listener failed")
 
     def _share(self, snapshot: Snapshot) -> None:
         """Write down how jobs that are being fetched stand, for other processes."""
@@ -386,3 +391,12 @@ class Queue:
             have = active.have_bytes if active is not None else self._jobs.have_bytes(job, index)
             missing += 0 if each.done else max(0, each.file.size_bytes - have)
         return missing
+
+
+def _remove(shelf: Shelf, each: JobFile) -> None:
+    for path in remains_of(shelf.target(each.file)):
+        with suppress(OSError):
+            path.unlink()
+    if each.brought:
+        shelf.withdraw(each.file)
+    shelf.tidy(each.file)
