@@ -199,6 +199,9 @@ class _Camera:
         for number, name in ((2, "retrying"), (7, "failed"), (8, "done")):
             page.list.choose(number)
             self._take(f"downloads_{name}")
+        page.finder.offers.show_found(made_downloads.found(), 212 << 30)
+        self._take("downloads_found_beside")
+        page.finder.offers.close_it()
 
     def _take_palette(self) -> None:
         from PySide6.QtCore import Qt

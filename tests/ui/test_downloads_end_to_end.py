@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from tests.fake_hub import Corrupt, FakeHub
+from tests.fake_hub import Corrupt, FakeHub, Slow
 from tests.fake_hub.examples import add_all, add_gated, gguf_file
 
 from weighbridge.base.paths import default_paths
@@ -129,6 +129,24 @@ def test_a_bad_token_is_left_aside_when_told(qtbot, program, page, fake):
     qtbot.waitUntil(page.finder.offers.isVisible)
     fetch(qtbot, program, page)
     assert state(program) == [State.DONE]
+
+
+def test_offline_breaks_a_download_off_and_online_it_goes_on(qtbot, program, page, fake):
+    fake.add("tiny/Large-GGUF", {"large-Q8_0.gguf": gguf_file(tensors=40)}, tags=("gguf",))
+    fake.faults.next(Slow(bytes_per_second=50_000), "large-Q8_0.gguf")
+    paste(qtbot, page, "tiny/Large-GGUF")
+    page.finder.offers._fetch.click()
+    qtbot.waitUntil(lambda: any(job.done_bytes for job in program.services.downloads.snapshot.jobs))
+    program.window.show_page("network")
+    program.window.pages["network"]._offline.click()
+    qtbot.waitUntil(lambda: state(program) == [State.PAUSED])
+    (paused,) = program.services.downloads.snapshot.jobs
+    assert paused.error.code == "hub.offline"
+    assert 0 < paused.done_bytes < paused.total_bytes
+    program.window.pages["network"]._offline.click()
+    qtbot.waitUntil(lambda: state(program) == [State.DONE])
+    _broken_off, taken_up = fake.asked(server="cdn")
+    assert taken_up.headers["range"] == f"bytes={paused.done_bytes}-"
 
 
 def test_what_is_paused_goes_on_after_a_new_start(qtbot, qapp, program, page, fake):

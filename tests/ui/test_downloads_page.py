@@ -11,11 +11,13 @@ from tests import made_downloads
 from tests.made_downloads import GIB, file, job
 
 from weighbridge.base.errors import Refused, Unreachable
+from weighbridge.base.settings import Settings
 from weighbridge.hub.jobs import State
 from weighbridge.hub.offers import Found
 from weighbridge.hub.remote import Repository
 from weighbridge.hub.snapshot import Snapshot
 from weighbridge.ui import download_words as words
+from weighbridge.ui.acting import act
 from weighbridge.ui.download_commands import Command, commands_of
 from weighbridge.ui.models.downloads_model import AMOUNT, LEFT, NAME, SPEED, STATE, DownloadsModel
 from weighbridge.ui.models.offers_model import OffersModel
@@ -372,6 +374,16 @@ def test_offline_it_says_so_and_one_press_goes_online(qtbot, page, services, mon
     page.finder.errors.buttons[0].click()
     assert not services.settings.value.offline
     qtbot.waitUntil(lambda: "no route" in page.finder.errors.shown_report.what)
+
+
+def test_going_offline_breaks_off_and_going_online_takes_up(qtbot, page, show, services, jobs):
+    online, offline = Settings(), Settings(offline=True)
+    waits = job(10, "o/n", "Q", State.PAUSED, file("f.gguf", 1, 0.5, State.PAUSED), error=Refused("hub.offline"))
+    show(*made_downloads.jobs(), waits)
+    act(online, offline, services)
+    assert asked(qtbot, jobs, 3) == [("retry", 1), ("retry", 2), ("retry", 3)]
+    act(offline, online, services)
+    assert asked(qtbot, jobs, 4)[3:] == [("resume", 10)]
 
 
 def test_looking_can_be_stopped(qtbot, page, monkeypatch):

@@ -129,7 +129,7 @@ class _PageButton(QPushButton):
         painter = QPainter(self)
         painter.setPen(QColor(self._theme.tokens.dim))
         taken = self.sizeHint().width() - STEP  # the icon and the title; its right padding is the gap
-        place = self.rect().adjusted(taken, 0, -3 * STEP, 0)
+        place = self.rect().adjusted(taken, 0, -2 * STEP, 0)
         note = painter.fontMetrics().elidedText(self._note, Qt.TextElideMode.ElideRight, place.width())
         painter.drawText(place, _RIGHT, note)
 

@@ -22,6 +22,7 @@ from weighbridge.ui.remedies import remedies
 from weighbridge.ui.services import Services
 from weighbridge.ui.theme import STEP
 from weighbridge.ui.widgets.download_list import DownloadList
+from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
 from weighbridge.ui.widgets.question import Question
@@ -39,7 +40,7 @@ class DownloadsPage(Page):
         self._list = DownloadList(services.theme)
         self._errors = ErrorPanel(services.theme)
         self._question = Question()
-        self._total = label("", "dim")
+        self._total = ElidedLabel(at_left=True)
         self._other = label("", "dim", wrap=True)
         self._pause_all = button("", self._turn_all)
         self._clear = button(text("Clear what is done"), self._downloads.forget_ended)
@@ -113,7 +114,8 @@ class DownloadsPage(Page):
 
     def _lay_out(self) -> None:
         self._total.setAccessibleName(text("All downloads"))
-        head = row(label(text("Downloads"), "title"), self._total, None, self._pause_all, self._clear, gap=3)
+        head = row(label(text("Downloads"), "title"), self._total, self._pause_all, self._clear, gap=3)
+        head.setStretch(1, 1)
         sentence = text("Nothing is being fetched: name a model above, and see what there is of it first.")
         empty = QWidget()
         column(None, _dim_centred(sentence), None, owner=empty)

@@ -19,6 +19,9 @@ from weighbridge.ui.widgets.download_cells import DownloadDelegate
 _LEAST_EMS = 15
 """The width that the names get before columns are left out."""
 
+_LEAST_LINES = 6
+"""As high as the head and a job, whatever else is on the page."""
+
 _PADDING = 22
 
 
@@ -51,6 +54,7 @@ class DownloadList(QTreeView):
         self.setIndentation(self.fontMetrics().height() + STEP)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._ask_menu)
+        self.setMinimumHeight(self.fontMetrics().height() * _LEAST_LINES)
         self.header().setStretchLastSection(False)
         self.header().setHighlightSections(False)
         self.header().setSectionsMovable(False)

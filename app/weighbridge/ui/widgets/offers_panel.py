@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QSizePolicy, QWidget
 
 from weighbridge.base.units import size
 from weighbridge.base.words import text
@@ -15,10 +15,11 @@ from weighbridge.hub.wanted import Wanted, name_of
 from weighbridge.ui.models.offers_model import OffersModel
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.cells import CellDelegate
+from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.parts import button, clear, column, label, row
 from weighbridge.ui.widgets.tables import Table
 
-_MOST_ROWS = 6
+_LEAST_ROWS, _MOST_ROWS = 2, 6
 _SHORT_COMMIT = 8
 
 
@@ -42,7 +43,7 @@ class OffersPanel(QFrame):
         self._none = label("", wrap=True)
         self._branches = row(gap=1)
         self._seeing = QCheckBox(text("With the file by which it sees pictures"))
-        self._room = label("", "dim")
+        self._room = ElidedLabel()
         self._fetch = button(text("Fetch"), self._take, "primary")
         self._lay_out()
         self._table.entered.connect(self._take)
@@ -67,7 +68,7 @@ class OffersPanel(QFrame):
         self._gated.setVisible(repository.gated)
         self._model.show_offers(found.offers)
         self._table.setVisible(bool(found.offers))
-        self._table.setFixedHeight(self._table.height_of(_MOST_ROWS))
+        self._table.updateGeometry()
         self._show_branches(found.branches)
         self.show()
         self._choose(found.preferred, found.offers)
@@ -85,7 +86,8 @@ class OffersPanel(QFrame):
         self._fetch.setMinimumWidth(self.fontMetrics().height() * 6)
         leave = button(text("Close"), self.close_it, "quiet", text("Close, and fetch nothing"))
         head = row(self._what, self._where, None, leave, gap=3)
-        foot = row(self._seeing, None, self._room, self._fetch, gap=3)
+        foot = row(self._seeing, self._room, self._fetch, gap=3)
+        foot.setStretch(1, 1)
         told = column(head, self._gated, self._none, self._branches, gap=1)
         told.setContentsMargins(4 * STEP, 2 * STEP, 3 * STEP, 0)
         foot.setContentsMargins(4 * STEP, STEP, 3 * STEP, 3 * STEP)
@@ -139,6 +141,13 @@ class _OffersTable(Table):
         self._offers = model
         super().__init__(model, text("What there is to fetch"), OffersModel.STRETCHED, OffersModel.GIVEN_UP)
         self.doubleClicked.connect(lambda _index: self.entered.emit())
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self.height_of(_MOST_ROWS))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), self.height_of(_LEAST_ROWS))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
