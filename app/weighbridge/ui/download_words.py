@@ -103,7 +103,7 @@ def left_of(job: JobView) -> str:
     """How long it will take yet; nothing where that is not known."""
     if job.state not in ACTIVE or not job.seconds_left:
         return ""
-    return duration(job.seconds_left)
+    return duration(max(1.0, job.seconds_left))
 
 
 def total_in_words(snapshot: Snapshot) -> str:
