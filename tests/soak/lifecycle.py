@@ -39,6 +39,7 @@ KNOWN = frozenset(
     {
         "config/settings.toml",
         "data/devices.json",
+        "data/downloads.lock",
         "data/in-use.lock",
         "data/weighbridge.log",
         "data/weighbridge.sqlite3",
