@@ -33,7 +33,7 @@ class DownloadDelegate(QStyledItemDelegate):
         super().initStyleOption(option, index)
         if index.column() in (NAME, AMOUNT) or index.data(STATE_ROLE) is not None:
             option.text = ""
-        elif index.column() == STATE:
+        elif index.parent().isValid():
             option.palette.setColor(option.palette.ColorRole.Text, QColor(self._theme.tokens.dim))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:

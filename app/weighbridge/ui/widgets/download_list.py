@@ -50,7 +50,6 @@ class DownloadList(QTreeView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setExpandsOnDoubleClick(True)
-        self.setAllColumnsShowFocus(True)
         self.setIndentation(self.fontMetrics().height() + STEP)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._ask_menu)
