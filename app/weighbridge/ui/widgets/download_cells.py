@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from weighbridge.ui.download_words import StateBadge
-from weighbridge.ui.models.downloads_model import AMOUNT, DETAIL_ROLE, FRACTION_ROLE, NAME, STATE, STATE_ROLE
+from weighbridge.ui.models.downloads_model import AMOUNT, DETAIL_ROLE, FRACTION_ROLE, NAME, STATE_ROLE
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.badge import badge_size, paint_badge
 
