@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from tests.fake_hub import Corrupt, FakeHub, Slow
+from tests.fake_hub import Corrupt, FakeHub, Slow, Stall
 from tests.fake_hub.examples import add_all, add_gated, gguf_file
 
 from weighbridge.base.paths import default_paths
@@ -147,6 +147,24 @@ def test_offline_breaks_a_download_off_and_online_it_goes_on(qtbot, program, pag
     qtbot.waitUntil(lambda: state(program) == [State.DONE])
     _broken_off, taken_up = fake.asked(server="cdn")
     assert taken_up.headers["range"] == f"bytes={paused.done_bytes}-"
+
+
+def test_closing_waits_neither_for_a_search_nor_for_a_download_that_hangs(qtbot, qapp, program, page, fake):
+    fake.faults.next(Stall(0), "Tiny-Q8_0.gguf")
+    paste(qtbot, page, "tiny/Tiny-GGUF:Q8_0")
+    page.finder.offers._fetch.click()
+    qtbot.waitUntil(lambda: bool(fake.asked(server="cdn")))
+    fake.faults.next(Stall(-1), on="api")
+    page.finder.field.setText("tiny/Big-GGUF")
+    page.finder.look()
+    qtbot.waitUntil(lambda: fake.faults.left == 0)
+    program.close()
+    again = Program(qapp, default_paths(), lambda: {ENGINE.id: ENGINE})
+    again.open()
+    qtbot.waitUntil(lambda: bool(again.window.pages))
+    qtbot.waitUntil(lambda: state(again) == [State.DONE])
+    again.close()
+    again.window.deleteLater()
 
 
 def test_what_is_paused_goes_on_after_a_new_start(qtbot, qapp, program, page, fake):
