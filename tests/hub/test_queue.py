@@ -245,6 +245,21 @@ def test_what_a_killed_owner_was_at_is_queued_again(start, job, store):
     in_state(queue, kept.id, State.DONE)
 
 
+def test_a_queue_that_could_not_be_read_at_first_goes_on_later(start, job, store, monkeypatch):
+    kept = store.add(replace(job({"a.gguf": A}), state=State.RUNNING))
+    read, failures = store.all, [BadFile("database.failed", path="p", reason="locked")]
+
+    def fails_once():
+        if failures:
+            raise failures.pop()
+        return read()
+
+    monkeypatch.setattr(store, "all", fails_once)
+    queue = start(MadeSource({"a.gguf": A}))
+    assert not queue.snapshot().owner
+    in_state(queue, kept.id, State.DONE)
+
+
 def test_others_add_and_watch_and_the_owner_fetches(start, job):
     source = MadeSource({"a.gguf": A, "b.gguf": B}, gate=threading.Event())
     owner, other = start(source), start(MadeSource())

@@ -38,6 +38,15 @@ def test_of_several_files_the_fastest_news_counts():
     assert (checks.state, checks.files[0].checked_bytes, checks.retry_in_s) == (State.VERIFYING, 50, None)
 
 
+def test_what_was_in_the_way_before_is_not_told_while_it_runs():
+    job = replace(JOB, error=Refused("download.busy", name="a"))
+    assert job_view(job, {}, (0, 0, 0), 0).error is job.error
+    assert job_view(job, {0: active(Phase.RECEIVING, 1)}, (0, 0, 0), 0).error is None
+    shared = replace(JOB, state=State.RETRYING, error=FAULT)
+    view = job_view(shared, {}, (0, 0, 0), 0)
+    assert (view.state, view.error) == (State.RETRYING, FAULT)
+
+
 def test_without_a_speed_the_time_is_unknown():
     view = job_view(JOB, {0: active(Phase.RECEIVING, 1, 0.0), 1: active(Phase.CONNECTING, 0)}, (0, 0, 0), 0)
     assert view.seconds_left is None

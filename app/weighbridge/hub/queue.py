@@ -8,6 +8,7 @@ stays so, and each file goes on at its last byte.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -89,7 +90,7 @@ class Queue:
         self._listeners: tuple[Listener, ...] = ()
         self._told = Snapshot()
         self._told_at = self._shared_at = 0.0
-        self._room_at = 0.0  # when there was last a look at the room; 0: before anything is begun
+        self._room_at = -math.inf  # when there was last a look at the room, which comes before anything is begun
         data.mkdir(parents=True, exist_ok=True)
         with self._lock:
             self._turn()
@@ -228,10 +229,16 @@ class Queue:
             self._begin()
 
     def _take_over(self) -> None:
+        taken = False
         with suppress(OSError):
-            self._owner = self._file_lock.take()
-        self._jobs.read(own=self._owner)
-        self._room_at = 0.0
+            taken = self._file_lock.take()
+        try:
+            self._jobs.read(own=taken)
+        except WeighbridgeError:
+            self._file_lock.release()
+            raise
+        self._owner = taken
+        self._room_at = -math.inf
         if self._owner:
             self._to_clear = {job.id for job in self._jobs if job.state is State.CANCELLED}
 
@@ -241,7 +248,7 @@ class Queue:
             self._stop(older.id)
             self._to_clear.discard(older.id)
         self._jobs.admit(job)
-        self._room_at = 0.0
+        self._room_at = -math.inf
 
     def _settle(self) -> None:
         """Draw the consequences of what has ended."""
@@ -290,7 +297,8 @@ class Queue:
         for job in waiting:
             if job.id in short and not self._is_active(job.id):
                 error = disk_full(job.root, *short[job.id])
-                self._jobs.put(replace(job, state=State.PAUSED, error=error, for_room=True))
+                if job.error is None or job.error.values != error.values:
+                    self._jobs.put(replace(job, state=State.PAUSED, error=error, for_room=True))
             elif job.for_room and job.id not in short and self._rest_until.get(job.id, 0.0) <= now:
                 self._jobs.put(job.queued())
 
@@ -332,8 +340,9 @@ class Queue:
         with self._lock:
             for index in range(len(job.files)):
                 self._jobs.changed(job.id, index)
-            if self._jobs.find(job.id) is not None:
-                self._jobs.put(replace(job, files=tuple(JobFile(each.file) for each in job.files)))
+            now = self._jobs.find(job.id)  # it may have been queued again
+            if now is not None:
+                self._jobs.put(replace(now, files=tuple(JobFile(each.file) for each in now.files)))
 
     def _tell(self) -> None:
         now = time.monotonic()
@@ -373,7 +382,7 @@ class Queue:
     def _queue(self, job: Job) -> None:
         self._rest_until.pop(job.id, None)
         self._to_clear.discard(job.id)
-        self._room_at = 0.0
+        self._room_at = -math.inf
         self._jobs.put(job.queued())
 
     def _stop(self, job_id: int) -> None:

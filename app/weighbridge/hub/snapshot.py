@@ -129,7 +129,8 @@ def job_view(job: Job, active: Mapping[int, Active], have_bytes: Sequence[int], 
     state = _state(job, standings)
     retrying = [each for each in standings if each.phase is Phase.RETRYING] if state is State.RETRYING else []
     retry_at = min((each.retry_at for each in retrying if each.retry_at is not None), default=None)
-    error = next((each.error for each in retrying if each.error is not None), job.error)
+    told = None if state in (State.RUNNING, State.VERIFYING) else job.error
+    error = next((each.error for each in retrying if each.error is not None), told)
     speeds = [each.bytes_s for each in active.values() if each.bytes_s is not None]
     return JobView(
         job.id,
