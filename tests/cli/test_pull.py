@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.fake_hub import Cut, FakeHub, Slow, Stall
+from tests.fake_hub.examples import add_all
 
 from weighbridge.base.errors import Refused, Unreachable
 from weighbridge.base.units import THIN
@@ -55,6 +56,11 @@ def test_as_lines_of_json(hub, home, capsys):
     assert {line["event"] for line in told[1:-1]} == {"progress"}
     assert told[-2]["state"] == "done"
     assert told[-1] == {"event": "done", "path": str(home / "data/models/o/r/m-Q8_0.gguf"), "id": "m-Q8_0"}
+
+
+def test_an_address_of_the_mirror_that_is_set(hub, home, capsys):
+    assert pull(f"{hub.endpoint}/o/r/blob/main/m-Q8_0.gguf") == 0
+    assert (home / "data/models/o/r/m-Q8_0.gguf").read_bytes() == Q8
 
 
 def test_what_there_is(hub, home, capsys):
@@ -104,6 +110,14 @@ def test_refusals(hub, home, capsys, words, code):
     assert pull(*words, "--json") == 1
     assert lines(capsys.readouterr().out)[-1]["error"]["code"] == code
     assert not (home / "data/models").exists()
+
+
+def test_where_each_size_has_a_branch_they_are_named(hub, capsys):
+
+    add_all(hub)
+    assert pull("tiny/Tiny-exl3") == 1
+    assert "3.00bpw, 4.00bpw_H6. Name one of them with --revision." in capsys.readouterr().err
+    assert pull("tiny/Tiny-exl3", "--revision", "3.00bpw") == 0
 
 
 def test_a_gated_repository_tells_where_to_accept_its_licence(hub, capsys):

@@ -441,6 +441,27 @@ def test_a_fault_of_our_own_ends_the_job_and_not_the_queue(start, job, caplog):
     assert "a download failed" in caplog.text
 
 
+def test_what_another_program_is_writing_is_waited_for(start, tmp_path, job, models, monkeypatch):
+    monkeypatch.setattr(queue_module, "BUSY_S", 0.02)
+    source = MadeSource({"a.gguf": A}, gate=threading.Event())
+    first = start(source)
+    writing = first.add(job({"a.gguf": A}))
+    until(lambda: first.snapshot().job(writing).state is State.RUNNING and source.starts)
+    database = Database(tmp_path / "else" / "db")
+    second = Queue(source, JobStore(database), tmp_path / "else")
+    try:
+        waiting = second.add(job({"a.gguf": A}))
+        told = until(lambda: (view := second.snapshot().job(waiting)).error and view)
+        assert (told.state, told.error.code) == (State.QUEUED, "download.busy")
+        source.gate.set()
+        in_state(first, writing, State.DONE)
+        in_state(second, waiting, State.DONE)
+        assert source.starts == [0]
+    finally:
+        second.close()
+        database.close()
+
+
 def test_two_branches_live_side_by_side(start, job, models):
     queue = start(MadeSource({"a.gguf": A}))
     ids = [queue.add(job({"a.gguf": A}, revision=revision)) for revision in ("main", "4.0bpw")]

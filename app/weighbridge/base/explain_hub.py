@@ -97,6 +97,10 @@ HUB: Mapping[str, tuple[str, str]] = {
         mark("Weighbridge is set to stay offline."),
         mark('Turn off "Stay offline" in Settings, or HF_HUB_OFFLINE in the environment.'),
     ),
+    "hub.other_branches": (
+        mark("The weights of {repo_id} are on its other branches: {there}."),
+        mark("Name one of them with --revision."),
+    ),
     "hub.other_owner": (
         mark("Another Weighbridge fetches the downloads of this data folder."),
         mark("Pause or cancel it there."),

@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from weighbridge.base.errors import NotFound, Refused, WeighbridgeError
 from weighbridge.base.paths import default_paths, user_path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from weighbridge.hub.job_store import JobStore
     from weighbridge.hub.jobs import Job
     from weighbridge.hub.queue import Queue
+    from weighbridge.hub.reference import Reference
     from weighbridge.hub.remote import Repository
     from weighbridge.hub.snapshot import JobView
 
@@ -50,19 +52,27 @@ def run(arguments: argparse.Namespace) -> int:
     """Fetch a model and wait for it; with --list, show what there is. Ctrl-C pauses and keeps what has come."""
     from weighbridge.base.task import Task
     from weighbridge.cli.at_hub import listed, the_hub
-    from weighbridge.hub.reference import is_revision, parse
 
-    reference = parse(arguments.reference)
-    if arguments.revision is not None:
-        if not is_revision(arguments.revision):
-            raise Refused("hub.bad_name", name=arguments.revision[:200])
-        reference = replace(reference, revision=arguments.revision)
     with the_hub() as (first, kept):
+        reference = _reference(arguments, kept)
         hub, repository = listed(first, reference.repo_id, reference.revision or "main", Task())
         with closing(hub):
             if arguments.list:
                 return _show(hub, repository, as_json=arguments.json)
-            return _pull(hub, kept, _job(arguments, hub, kept, repository), arguments)
+            return _pull(hub, kept, _job(arguments, reference, hub, kept, repository), arguments)
+
+
+def _reference(arguments: argparse.Namespace, kept: Settings) -> Reference:
+    """What is meant; addresses may be of the Hub, or of the mirror that is set."""
+    from weighbridge.hub.access import endpoint
+    from weighbridge.hub.reference import HOSTS, is_revision, parse
+
+    reference = parse(arguments.reference, HOSTS | {urlsplit(endpoint(kept, os.environ)).hostname or ""})
+    if arguments.revision is None:
+        return reference
+    if not is_revision(arguments.revision):
+        raise Refused("hub.bad_name", name=arguments.revision[:200])
+    return replace(reference, revision=arguments.revision)
 
 
 def _show(hub: Hub, repository: Repository, as_json: bool) -> int:
@@ -79,17 +89,20 @@ def _show(hub: Hub, repository: Repository, as_json: bool) -> int:
     return 0
 
 
-def _job(arguments: argparse.Namespace, hub: Hub, kept: Settings, repository: Repository) -> Job:
+def _job(arguments: argparse.Namespace, reference: Reference, hub: Hub, kept: Settings, repository: Repository) -> Job:
     """What is to be fetched, and where to: --to a folder, else as set."""
     from weighbridge.hub.jobs import job_of
     from weighbridge.hub.layout import Layout, cache_folder, shelf_of
     from weighbridge.hub.peek import remote_reader
-    from weighbridge.hub.reference import parse
     from weighbridge.hub.wanted import wanted
 
-    found = wanted(
-        repository, parse(arguments.reference), remote_reader(hub, repository), with_projector=arguments.with_projector
-    )
+    try:
+        found = wanted(repository, reference, remote_reader(hub, repository), with_projector=arguments.with_projector)
+    except NotFound as error:
+        if error.code != "model.other_branches":
+            raise
+        there = [branch for branch in hub.branches(repository.id) if branch != repository.revision]
+        raise NotFound("hub.other_branches", repo_id=repository.id, there=there) from error
     layout = Layout.FOLDER if arguments.to else Layout(kept.download_target)
     folder = user_path(arguments.to).absolute() if arguments.to else default_paths().models
     if layout is Layout.CACHE:
