@@ -109,8 +109,11 @@ class LibraryTable(Table):
     def columns_without_use(self) -> Sequence[int]:
         return () if self._model.needs_engines else (Column.RUNNER,)
 
-    def use_step(self, place: int) -> None:
+    def use_step(self, place: int) -> Sequence[int]:
+        if self._cells.with_bars is (place == 0):
+            return ()
         self._cells.with_bars = place == 0
+        return (Column.MEMORY,)
 
     def _current_changed(self, current: QModelIndex) -> None:
         if current.isValid():

@@ -83,10 +83,13 @@ class Table(QTableView):
             self.setColumnHidden(column, False)  # a hidden one tells no width
         columns = [column for column in range(self.model().columnCount()) if column != self._stretched]
         absent = self.columns_without_use()
+        known: dict[int, int] = {}  # asking for a width measures all rows in sight
         for place, given_up in enumerate(self._given_up):
             hidden = {*given_up, *absent}
-            self.use_step(place)
-            wanted = {column: self._wanted(column) for column in columns if column not in hidden}
+            for column in self.use_step(place):
+                known.pop(column, None)
+            known.update({column: self._wanted(column) for column in columns if column not in {*known, *hidden}})
+            wanted = {column: known[column] for column in columns if column not in hidden}
             if sum(wanted.values()) + least <= self.viewport().width():
                 break
         for column in columns:
@@ -98,8 +101,10 @@ class Table(QTableView):
         """Columns that are left out whatever the room: there is nothing in them."""
         return ()
 
-    def use_step(self, place: int) -> None:
-        """Called before the widths of step `place` of `given_up` are asked for."""
+    def use_step(self, place: int) -> Sequence[int]:
+        """Called before the widths of step `place` of `given_up` are asked for: the columns that have another by it."""
+        del place
+        return ()
 
     def _wanted(self, column: int) -> int:
         return max(self.sizeHintForColumn(column), self.horizontalHeader().sectionSizeHint(column))
