@@ -11,8 +11,9 @@ from weighbridge.base.task import Task
 from weighbridge.hub.access import Access
 from weighbridge.hub.client import Hub
 from weighbridge.hub.network import NetworkLog
-from weighbridge.hub.offers import find
+from weighbridge.hub.offers import find, offers_of
 from weighbridge.hub.reference import parse
+from weighbridge.hub.remote import RemoteFile, Repository
 
 
 @pytest.fixture
@@ -77,6 +78,14 @@ def test_of_folders_beside_each_other_the_user_chooses(hub):
 def test_a_pickle_is_offered_with_its_problem_alone(hub):
     made = found(hub, "tiny/Tiny-pickle")
     assert [(offer.plain, offer.problem.code) for offer in made.offers] == [(None, "model.pickle")]
+
+
+def test_pictures_are_not_for_chat_and_cannot_be_fetched():
+    names = ("model_index.json", "unet/config.json", "unet/diffusion_pytorch_model.safetensors")
+    repository = Repository("o/pictures", "main", "0" * 40, tuple(RemoteFile(name, 5) for name in names))
+    offers = offers_of(repository)
+    assert offers
+    assert not any(offer.plain for offer in offers)
 
 
 def test_a_gated_one_can_be_looked_at(fake, hub):

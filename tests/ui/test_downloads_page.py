@@ -18,6 +18,7 @@ from weighbridge.hub.remote import Repository
 from weighbridge.hub.snapshot import Snapshot
 from weighbridge.ui import download_words as words
 from weighbridge.ui.acting import act
+from weighbridge.ui.closing import is_fetching
 from weighbridge.ui.download_commands import Command, commands_of
 from weighbridge.ui.models.downloads_model import AMOUNT, LEFT, NAME, SPEED, STATE, DownloadsModel
 from weighbridge.ui.models.offers_model import OffersModel
@@ -376,14 +377,18 @@ def test_offline_it_says_so_and_one_press_goes_online(qtbot, page, services, mon
     qtbot.waitUntil(lambda: "no route" in page.finder.errors.shown_report.what)
 
 
-def test_going_offline_breaks_off_and_going_online_takes_up(qtbot, page, show, services, jobs):
-    online, offline = Settings(), Settings(offline=True)
-    waits = job(10, "o/n", "Q", State.PAUSED, file("f.gguf", 1, 0.5, State.PAUSED), error=Refused("hub.offline"))
-    show(*made_downloads.jobs(), waits)
-    act(online, offline, services)
-    assert asked(qtbot, jobs, 3) == [("retry", 1), ("retry", 2), ("retry", 3)]
-    act(offline, online, services)
-    assert asked(qtbot, jobs, 4)[3:] == [("resume", 10)]
+def test_offline_the_page_says_so_and_online_it_takes_up_what_was_refused(qtbot, page, show, services, jobs):
+    refused = job(10, "o/n", "Q", State.PAUSED, file("f.gguf", 1, 0.5, State.PAUSED), error=Refused("hub.offline"))
+    show(*made_downloads.jobs(), refused)
+    assert not page._other.isVisible()
+    services.settings.change(offline=True)
+    assert page._other.text() == "Weighbridge is set to stay offline: downloads wait until it is online again."
+    assert not is_fetching(services)
+    services.settings.change(offline=False)
+    assert not page._other.isVisible()
+    assert is_fetching(services)
+    act(Settings(offline=True), Settings(), services)
+    assert asked(qtbot, jobs) == [("resume", 10)]
 
 
 def test_looking_can_be_stopped(qtbot, page, monkeypatch):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from weighbridge.base.errors import Refused, WeighbridgeError
+from weighbridge.base.errors import BadFile, Refused, WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.formats.architectures import Kind
+from weighbridge.formats.safe_names import refusals
 from weighbridge.formats.variant import Reader, Role, Variant
 from weighbridge.hub.abandon import abandonable
 from weighbridge.hub.peek import remote_reader
 from weighbridge.hub.reference import Reference
 from weighbridge.hub.remote import Repository
-from weighbridge.hub.wanted import Wanted, chosen, variants_of, wanted
+from weighbridge.hub.wanted import Wanted, chosen, files_of, variants_of
 
 _BESIDE = frozenset({Kind.IMATRIX, Kind.PROJECTION})
 """What is fetched beside a model, and is no choice by itself unless it was asked for."""
@@ -67,7 +68,8 @@ def find(hub: Asked, reference: Reference, task: Task) -> Found:
 def offers_of(repository: Repository, reader: Reader | None = None) -> tuple[Offer, ...]:
     """The choices of `repository`, the largest first, those with a problem last."""
     variants = [variant for variant in variants_of(repository, reader) if variant.files]
-    made = [_offer(repository, variant, reader) for variant in variants]
+    refused = refusals(file.path for file in repository.files)
+    made = [_offer(repository, variant, refused) for variant in variants]
     return tuple(sorted(made, key=lambda offer: (offer.plain is None, -_size_bytes(offer))))
 
 
@@ -95,12 +97,11 @@ def _preferred(offers: Sequence[Offer], reference: Reference) -> Offer | None:
     return next(offer for offer in offers if offer.variant == meant)
 
 
-def _offer(repository: Repository, variant: Variant, reader: Reader | None) -> Offer:
-    reference = Reference(repository.id, repository.revision, file=variant.files[0].path)
+def _offer(repository: Repository, variant: Variant, refused: Mapping[str, BadFile]) -> Offer:
     try:
-        plain = wanted(repository, reference, reader)
+        plain = files_of(variant, repository, refused)
         sees = any(companion.role is Role.PROJECTOR for companion in variant.companions)
-        seeing = wanted(repository, reference, reader, with_projector=True) if sees else None
+        seeing = files_of(variant, repository, refused, with_projector=True) if sees else None
     except WeighbridgeError as problem:
         return Offer(variant, problem=problem)
     return Offer(variant, plain, seeing)

@@ -7,10 +7,10 @@ the repository is left there: code is never fetched, nor is any file whose kind 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from weighbridge.base.errors import Refused
+from weighbridge.base.errors import BadFile, Refused
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.place import CONFIG
 from weighbridge.formats.recognise import recognise
@@ -73,14 +73,23 @@ def wanted(
     Refused("hub.no_projector") with what there is; Refused("hub.kind_refused").
     """
     variant = chosen(variants_of(repository, reader), reference)
+    return files_of(variant, repository, refusals(file.path for file in repository.files), with_projector)
+
+
+def files_of(
+    variant: Variant, repository: Repository, refused: Mapping[str, BadFile], with_projector: bool = False
+) -> Wanted:
+    """The files of `variant`. `refused` are the names that are not safe to write. Raises what `wanted` does."""
     if variant.problem is not None:
         raise variant.problem
+    if variant.format in _NOT_FETCHED:
+        raise Refused("hub.nothing_to_fetch", repo_id=repository.id)
     beside = [File(file.path, file.size_bytes) for file in repository.files]
     paths = [file.path for file in (*variant.files, *_beside(variant, beside))]
     paths.sort(key=_is_known_by)
     if with_projector:
         paths.append(_projector(variant, repository.id).path)
-    return Wanted(repository, variant, _checked(paths, repository))
+    return Wanted(repository, variant, _checked(paths, repository, refused))
 
 
 def chosen(variants: Sequence[Variant], reference: Reference) -> Variant:
@@ -182,13 +191,12 @@ def _projector(variant: Variant, repo_id: str) -> File:
     return found[0]
 
 
-def _checked(paths: Sequence[str], repository: Repository) -> tuple[RemoteFile, ...]:
+def _checked(paths: Sequence[str], repository: Repository, refused: Mapping[str, BadFile]) -> tuple[RemoteFile, ...]:
     """The files at `paths`: each of a kind that is fetched, and of a name that is safe to write."""
     known = {file.path: file for file in repository.files}
-    twins = refusals(file.path for file in repository.files)
     for path in paths:
-        if path in twins:
-            raise twins[path]
+        if path in refused:
+            raise refused[path]
         if not is_fetched(path, paths):
             raise Refused("hub.kind_refused", repo_id=repository.id, name=path)
     return tuple(known[path] for path in paths)

@@ -16,7 +16,8 @@ def act(old: Settings, new: Settings, services: Services) -> None:
     if old.idle_minutes != new.idle_minutes:
         services.supervisor.use_idle_limit(new.idle_s)
     if old.offline != new.offline:
-        (services.downloads.break_off if new.offline else services.downloads.take_up)()
+        if not new.offline:
+            services.downloads.take_up()
         services.bus.network_changed.emit()
     if (old.model_folders, old.download_target) != (new.model_folders, new.download_target):
         services.library.use_folders(folders(services.paths, new))

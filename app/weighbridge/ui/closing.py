@@ -40,6 +40,11 @@ def is_busy(running: Sequence[Running]) -> bool:
     return any(one.in_flight or one.waiting for one in running)
 
 
+def is_fetching(services: Services) -> bool:
+    """Whether models are being fetched; offline, none is."""
+    return services.downloads.busy and not services.access.offline()
+
+
 def what_is_going_on(answering: bool, fetching: bool) -> str:
     """What closing would end or hold up."""
     said = (
@@ -73,7 +78,7 @@ class Closing(QObject):
         from weighbridge.ui.tray import tray_there
 
         closing = "stop" if to_quit else self._settings.value.closing
-        answering, fetching = is_busy(services.supervisor.running()), services.downloads.busy
+        answering, fetching = is_busy(services.supervisor.running()), is_fetching(services)
         step = next_step(closing, tray_there(), answering or fetching)
         if step is Step.REST:
             self.rest(window, services)

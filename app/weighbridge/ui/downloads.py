@@ -118,14 +118,8 @@ class Downloads(QObject):
             if job.state is State.PAUSED:
                 self.resume(job)
 
-    def break_off(self) -> None:
-        """Offline from now on: what comes is broken off; its next attempt finds that out, and the job is paused."""
-        for job in self._snapshot.jobs:
-            if job.state in ACTIVE:
-                self.retry(job)
-
     def take_up(self) -> None:
-        """Online again: let go on what being offline has paused."""
+        """Online again: let go on what an answer to one who is offline has paused."""
         for job in self._snapshot.jobs:
             if job.state is State.PAUSED and job.error is not None and job.error.code == "hub.offline":
                 self.resume(job)

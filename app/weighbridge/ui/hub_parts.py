@@ -67,12 +67,13 @@ def build_hub(
     from weighbridge.hub.network import NetworkLog
     from weighbridge.hub.queue import Limits, Queue
 
-    def limits() -> Limits:
-        now = settings()
-        return Limits(now.downloads_at_once, now.download_bytes_s)
-
     token, network = TokenUse(tokens), NetworkLog()
     access = access_of(settings, token, environment)
+
+    def limits() -> Limits:
+        now = settings()
+        return Limits(now.downloads_at_once, now.download_bytes_s, access.offline())
+
     hub = Hub(access, network)
     return HubParts(token, access, network, hub, Queue(hub, JobStore(database), paths.data, limits))
 

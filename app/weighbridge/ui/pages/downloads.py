@@ -87,6 +87,7 @@ class DownloadsPage(Page):
         return self._finder.escape()
 
     def shut(self) -> None:
+        self._leave()
         self._finder.shut()
 
     def do(self, command: Command) -> None:
@@ -151,6 +152,7 @@ class DownloadsPage(Page):
         self._list.entered.connect(lambda: self.do(Command.SHOW))
         self._list.menu_wanted.connect(self._show_menu)
         self._downloads.changed.connect(self._changed)
+        self._leave = self._services.settings.subscribe(lambda _value: self._changed())
         self._downloads.failed.connect(self._errors.show_error)
         self._downloads.added.connect(self._added)
 
@@ -176,8 +178,15 @@ class DownloadsPage(Page):
         self._pause_all.setAccessibleName(self._pause_all.text())
         self._pause_all.setVisible(on_the_way or paused)
         self._clear.setVisible(are_ended(snapshot))
-        self._other.setText("" if snapshot.owner else text("Another Weighbridge fetches these now."))
-        self._other.setVisible(not snapshot.owner)
+        self._show_note(snapshot.owner)
+
+    def _show_note(self, owner: bool) -> None:
+        """Why nothing is fetched here, where that is not for the jobs to say."""
+        said = "" if owner else text("Another Weighbridge fetches these now.")
+        if self._services.access.offline():
+            said = text("Weighbridge is set to stay offline: downloads wait until it is online again.")
+        self._other.setText(said)
+        self._other.setVisible(bool(said))
 
     def _show_chosen(self) -> None:
         job = self._list.chosen
