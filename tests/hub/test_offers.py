@@ -6,7 +6,7 @@ import pytest
 from tests.fake_hub import FakeHub
 from tests.fake_hub.examples import add_all, add_gated
 
-from weighbridge.base.errors import Cancelled, Refused
+from weighbridge.base.errors import Cancelled, Refused, Unreachable
 from weighbridge.base.task import Task
 from weighbridge.hub.access import Access
 from weighbridge.hub.client import Hub
@@ -95,14 +95,27 @@ def test_a_gated_one_can_be_looked_at(fake, hub):
     assert labels(made.offers) == ["Q4_K_M"]
 
 
+def test_a_closed_hub_asks_nothing_more(fake, hub):
+    found(hub, "tiny/Tiny-GGUF")
+    hub.close()
+    before = len(fake.requests)
+    with pytest.raises(Unreachable):
+        hub.repository("tiny/Tiny-GGUF")
+    assert len(fake.requests) == before
+
+
 def test_a_cancel_does_not_wait_for_the_hub():
+    asked = []
     begun, go_on, task = threading.Event(), threading.Event(), Task()
 
     class Slow:
         def repository(self, *_):
             begun.set()
             go_on.wait(5)
-            raise Refused("hub.private")
+            return Repository("owner/name", "main", "0" * 40)
+
+        def branches(self, _):
+            asked.append("branches")
 
     def cancel():
         begun.wait(5)
@@ -115,3 +128,7 @@ def test_a_cancel_does_not_wait_for_the_hub():
     assert not go_on.is_set()
     go_on.set()
     canceller.join()
+    for thread in threading.enumerate():
+        if thread.name == "hub request":
+            thread.join()
+    assert asked == []

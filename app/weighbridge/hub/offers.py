@@ -62,7 +62,7 @@ def find(hub: Asked, reference: Reference, task: Task) -> Found:
     """Ask the Hub what `reference` leads to. Raises Cancelled at once when `task` is cancelled; what the Hub answers
     (see `remote.Source`); and what `wanted.chosen` does where a file or quantisation is named that is not there.
     """
-    return abandonable(lambda: _found(hub, reference, task), lambda _found: None, task)
+    return abandonable(lambda: _found(_Asking(hub, task), reference, task), lambda _found: None, task)
 
 
 def offers_of(repository: Repository, reader: Reader | None = None) -> tuple[Offer, ...]:
@@ -71,6 +71,25 @@ def offers_of(repository: Repository, reader: Reader | None = None) -> tuple[Off
     refused = refusals(file.path for file in repository.files)
     made = [_offer(repository, variant, refused) for variant in variants]
     return tuple(sorted(made, key=lambda offer: (offer.plain is None, -_size_bytes(offer))))
+
+
+class _Asking:
+    """The Hub, asked for nothing more once `task` is cancelled."""
+
+    def __init__(self, hub: Asked, task: Task) -> None:
+        self._hub, self._task = hub, task
+
+    def repository(self, repo_id: str, revision: str = "main", task: Task | None = None) -> Repository:
+        self._task.check()
+        return self._hub.repository(repo_id, revision, task)
+
+    def branches(self, repo_id: str) -> tuple[str, ...]:
+        self._task.check()
+        return self._hub.branches(repo_id)
+
+    def small(self, repo_id: str, commit: str, path: str, most_bytes: int, purpose: str = "file") -> bytes:
+        self._task.check()
+        return self._hub.small(repo_id, commit, path, most_bytes, purpose)
 
 
 def _found(hub: Asked, reference: Reference, task: Task) -> Found:

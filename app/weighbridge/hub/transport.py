@@ -51,6 +51,7 @@ class Transport(httpx2.BaseTransport):
         self._tls = tls
         self._backend = CheckedBackend(access.origin, look_up)
         self._lock = threading.Lock()
+        self._closed = False
         self._pools: dict[str | None, httpcore2.ConnectionPool] = {}
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -78,8 +79,9 @@ class Transport(httpx2.BaseTransport):
         return response
 
     def close(self) -> None:
-        """End all connections."""
+        """End all connections; nothing is asked any more, whoever still wanted to."""
         with self._lock:
+            self._closed = True
             pools = tuple(self._pools.values())
             self._pools.clear()
         for pool in pools:
@@ -97,6 +99,8 @@ class Transport(httpx2.BaseTransport):
     def _pool(self, address: Origin) -> httpcore2.ConnectionPool:
         proxy = _proxy(address)
         with self._lock:
+            if self._closed:
+                raise Unreachable("hub.unreachable", host=address.host, reason="closed")
             if proxy not in self._pools:
                 self._pools[proxy] = self._made(proxy)
             return self._pools[proxy]
