@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.choices.made_speeds import FAST_RTX, TABLES, TENTH, here, weighed
@@ -9,6 +10,7 @@ from tests.choices.made_surroundings import LOAD, around, engine, model, told
 from tests.estimates.made_blueprints import GIB, made
 
 from weighbridge.choices.choice import weigh
+from weighbridge.choices.speed_words import basis_of_decode_in_words, speed_in_words
 from weighbridge.choices.speeds import Speedometer, needs_whole_header, speeds_of
 from weighbridge.estimates.config_widths import Widths
 from weighbridge.estimates.fit import Verdict
@@ -205,3 +207,15 @@ def test_surroundings_without_engines_tell_nothing():
     choice = weigh(model("unheard-of"), TENTH, LOAD, nothing)
     assert choice.runner is None
     assert speeds_of(choice, nothing, TABLES) == Speeds()
+
+
+def test_where_nothing_can_be_calculated_its_own_run_stands_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("m.gguf").write_bytes(b"x")
+    one = here(bandwidth=None)
+    choice, own, other = weighed(one), ran(one, 12.0, None), ran(one, 30.0, None, files="[]")
+    known = speeds_of(choice, one, TABLES, [other, own]).decode
+    assert (known.mid_tps, known.depth, known.basis, known.legs) == (12.0, 512, SpeedBasis.MEASURED, ())
+    assert "12.0" in speed_in_words(known)
+    assert basis_of_decode_in_words(known, one.machine)
+    assert speeds_of(choice, one, TABLES, [other]) == Speeds()

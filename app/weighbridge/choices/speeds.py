@@ -15,7 +15,7 @@ from weighbridge.choices.corrections import planned_load
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import HOST, Place, PlaceKind
 from weighbridge.estimates.fit import Verdict
-from weighbridge.estimates.speed.experience import Run, experienced
+from weighbridge.estimates.speed.experience import Run, experienced, measured_alone
 from weighbridge.estimates.speed.pace import Pace
 from weighbridge.estimates.speed.prefill import first_token_s
 from weighbridge.estimates.speed.speed import Speed
@@ -26,7 +26,13 @@ from weighbridge.hardware.machine import Bandwidth, Machine
 from weighbridge.library.model import Model
 from weighbridge.running.observations import build_of
 from weighbridge.running.paces import SpeedTables, paces_for
-from weighbridge.running.speed_observations import SpeedObservation, bandwidths_of, runs_of, speed_situation
+from weighbridge.running.speed_observations import (
+    SpeedObservation,
+    bandwidths_of,
+    own_runs,
+    runs_of,
+    speed_situation,
+)
 from weighbridge_engines.api import Cause
 
 _ANYWHERE = ("llama_server", "llama_cpp")
@@ -64,7 +70,9 @@ class Speedometer:
             return Speeds()
         blueprint = _counted(blueprint, choice.model.quant)
         known = speeds(blueprint, fit.plan, choice.places, self.paces(choice), depth=depth, prompt=prompt)
-        return self._experienced(choice, blueprint, known) if self._past else known
+        if not self._past:
+            return known
+        return self._by_itself(choice) if known.decode is None else self._experienced(choice, blueprint, known)
 
     def paces(self, choice: Choice) -> Mapping[str, Pace]:
         """How fast each place of `choice` is for its engine; those of which too little is known are left out."""
@@ -105,6 +113,15 @@ class Speedometer:
             known.decode and experienced(known.decode, mixed, writing),
             known.prefill and experienced(known.prefill, mixed, reading),
         )
+
+    def _by_itself(self, choice: Choice) -> Speeds:
+        """Where nothing can be calculated, what this very load did stands alone."""
+        build = build_of(self._around.told, choice.runner.engine_id) if choice.runner else None
+        if build is None or choice.runner is None or self._ran.isdisjoint(map(str, choice.model.parts)):
+            return Speeds()
+        now = speed_situation(choice.model, planned_load(choice), choice.runner.engine_id, *build)
+        writing, reading = own_runs(self._past, now)
+        return Speeds(measured_alone(writing), measured_alone(reading))
 
     def _runs(self, choice: Choice) -> _Runs:
         """Those that say something of `choice`. What other models say of one that never ran is the same for all."""

@@ -92,6 +92,17 @@ def runs_of(
     return _runs(writing, now), _runs(reading, now)
 
 
+def own_runs(
+    past: Sequence[SpeedObservation], now: Situation
+) -> tuple[list[tuple[float, int]], list[tuple[float, int]]]:
+    """What this very load did, the newest first, whether it could be calculated or not: of writing, and of reading a
+    prompt, each with the depth.
+    """
+    own = [one for one in past if one.situation == now]
+    writing = [(one.decode_tps, one.depth) for one in own if one.decode_tps is not None]
+    return writing, [(one.prefill_tps, 0) for one in own if one.prefill_tps is not None]
+
+
 class SpeedObservations:
     """The table in the database."""
 

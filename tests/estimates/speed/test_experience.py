@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from weighbridge.estimates.speed.experience import Run, experienced, factor
+from weighbridge.estimates.speed.experience import Run, experienced, factor, measured_alone
 from weighbridge.estimates.speed.speed import Speed, SpeedBasis
 
 CALCULATED = Speed(80.0, 100.0, 125.0, 512)
@@ -49,3 +49,10 @@ def test_its_own_run_is_carried_to_another_depth_by_the_calculated_ones():
 def test_of_several_own_runs_the_middle_of_the_newest_stands():
     runs = [Run(tps, 100.0, same=True) for tps in (60, 61, 62, 10, 63, 500, 600)]
     assert experienced(CALCULATED, False, runs).mid_tps == pytest.approx(61)
+
+
+def test_what_cannot_be_calculated_stands_by_its_own_runs():
+    speed = measured_alone([(60.0, 100), (62.0, 300), (61.0, 200)])
+    assert (speed.mid_tps, speed.depth, speed.basis, speed.runs) == (61.0, 200, SpeedBasis.MEASURED, 3)
+    assert speed.low_tps < 61 < speed.high_tps
+    assert measured_alone([]) is None

@@ -57,6 +57,18 @@ def experienced(speed: Speed, mixed: bool, runs: Sequence[Run]) -> Speed:
     return replace(corrected, basis=SpeedBasis.CORRECTED, runs=len(runs))
 
 
+def measured_alone(runs: Sequence[tuple[float, int]]) -> Speed | None:
+    """The speed of a load by its own `runs`, the newest first, where nothing can be calculated: each is tokens a second
+    and the depth that it was for. None where there is none.
+    """
+    newest = runs[:NEWEST]
+    if not newest:
+        return None
+    mid, depth = median(tps for tps, _ in newest), int(median(depth for _, depth in newest))
+    whole = Speed(mid, mid, mid, depth, SpeedBasis.MEASURED, runs=len(newest))
+    return whole.times(1.0, MEASURED_SPREAD)
+
+
 def factor(mixed: bool, runs: Sequence[Run]) -> float:
     """What the calculated speed of a model is to be multiplied with."""
     weights = [1.0 if run.mixed is mixed else OTHER_KIND for run in runs]
