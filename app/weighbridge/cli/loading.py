@@ -85,17 +85,18 @@ def settings() -> SettingsStore:
 
 
 def open_library() -> Library:
-    """The library of this user, not yet scanned: the models folder, and the folders in the settings.
+    """The library of this user, not yet scanned: the models folder, that of downloads, and those in the settings.
 
     What is wrong with the settings' file is told on standard error: some folders may be missing for it.
     """
     from weighbridge.library.index import Library
+    from weighbridge.library.places import library_folders
 
     store = settings()
     for notice in store.notices:
         print(explain_code(notice.code, notice.values), file=sys.stderr)
-    folders = [default_paths().models, *(user_path(folder) for folder in store.value.model_folders)]
-    return Library(folders, default_paths().headers)
+    paths = default_paths()
+    return Library(library_folders(paths, store.value, os.environ), paths.headers)
 
 
 @contextmanager

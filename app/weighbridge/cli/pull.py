@@ -92,9 +92,10 @@ def _show(hub: Hub, repository: Repository, as_json: bool) -> int:
 def _job(arguments: argparse.Namespace, reference: Reference, hub: Hub, kept: Settings, repository: Repository) -> Job:
     """What is to be fetched, and where to: --to a folder, else as set."""
     from weighbridge.hub.jobs import job_of
-    from weighbridge.hub.layout import Layout, cache_folder, shelf_of
+    from weighbridge.hub.layout import Layout, shelf_of
     from weighbridge.hub.peek import remote_reader
     from weighbridge.hub.wanted import wanted
+    from weighbridge.library.places import downloads_folder
 
     try:
         found = wanted(repository, reference, remote_reader(hub, repository), with_projector=arguments.with_projector)
@@ -104,9 +105,8 @@ def _job(arguments: argparse.Namespace, reference: Reference, hub: Hub, kept: Se
         there = [branch for branch in hub.branches(repository.id) if branch != repository.revision]
         raise NotFound("hub.other_branches", repo_id=repository.id, there=there) from error
     layout = Layout.FOLDER if arguments.to else Layout(kept.download_target)
-    folder = user_path(arguments.to).absolute() if arguments.to else default_paths().models
-    if layout is Layout.CACHE:
-        folder = cache_folder(os.environ, Path.home())
+    usual = downloads_folder(default_paths(), kept, os.environ)
+    folder = user_path(arguments.to).absolute() if arguments.to else usual
     return job_of(found, shelf_of(repository, layout, folder))
 
 
@@ -196,9 +196,10 @@ def _told(view: JobView, kept: Settings, arguments: argparse.Namespace) -> int:
 def _model_id(place: Path, kept: Settings) -> str | None:
     """The name under which the library has it; None where it does not look there."""
     from weighbridge.library.index import Library
+    from weighbridge.library.places import library_folders
 
     paths = default_paths()
-    library = Library([paths.models, *map(user_path, kept.model_folders)], paths.headers)
+    library = Library(library_folders(paths, kept, os.environ), paths.headers)
     for model in library.scan():
         if place in (model.path, *model.parts) or place in model.path.parents:
             return model.id

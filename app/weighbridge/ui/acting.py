@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
 from weighbridge.base.settings import Settings
-from weighbridge.ui.core import folders
 from weighbridge.ui.services import Services
 
 
@@ -20,5 +21,7 @@ def act(old: Settings, new: Settings, services: Services) -> None:
             services.downloads.take_up()
         services.bus.network_changed.emit()
     if (old.model_folders, old.download_target) != (new.model_folders, new.download_target):
-        services.library.use_folders(folders(services.paths, new))
+        from weighbridge.library.places import library_folders  # the Library is there by now
+
+        services.library.use_folders(library_folders(services.paths, new, os.environ))
         services.bus.scan_wanted.emit()

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weighbridge.base.database import Database
-from weighbridge.base.paths import Paths, user_path
+from weighbridge.base.paths import Paths
 from weighbridge.base.settings import Settings
-from weighbridge.ui.hub_parts import target_folder
 from weighbridge_engines.api import Cause, Engine
 
 if TYPE_CHECKING:
@@ -61,6 +59,7 @@ def build_core(
     from weighbridge.hardware.measured import Measurements
     from weighbridge.hub.token import TokenStore
     from weighbridge.library.index import Library
+    from weighbridge.library.places import library_folders
     from weighbridge.running.choose import PREFERRED
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.devices import EngineDevices
@@ -75,7 +74,7 @@ def build_core(
     database = Database(paths.database)
     store = ChatStore(database)
     store.recover()
-    library = Library(folders(paths, now), paths.headers)
+    library = Library(library_folders(paths, now, os.environ), paths.headers)
     blueprints = Blueprints()
     library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
     known = engines()
@@ -90,9 +89,3 @@ def build_core(
     tokens = TokenStore(paths.config, os.environ)
     hub = build_hub(paths, settings, tokens, database, os.environ)
     return Core(database, store, library, supervisor, devices, absent, known, blueprints, recorders, tokens, hub)
-
-
-def folders(paths: Paths, settings: Settings) -> tuple[Path, ...]:
-    """Where models are looked for: our own folder, where downloads go, then those of the settings."""
-    found = (paths.models, target_folder(paths, settings, os.environ), *map(user_path, settings.model_folders))
-    return tuple(dict.fromkeys(found))

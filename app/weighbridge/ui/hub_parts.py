@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weighbridge.base.paths import Paths
@@ -78,18 +77,11 @@ def build_hub(
     return HubParts(token, access, network, hub, Queue(hub, JobStore(database), paths.data, limits))
 
 
-def target_folder(paths: Paths, settings: Settings, environment: Mapping[str, str]) -> Path:
-    """Where downloads go, as set: our models folder, or Hugging Face's cache."""
-    from weighbridge.hub.layout import Layout, cache_folder
-
-    in_cache = Layout(settings.download_target) is Layout.CACHE
-    return cache_folder(environment, Path.home()) if in_cache else paths.models
-
-
 def job_for(wanted: Wanted, paths: Paths, settings: Settings, environment: Mapping[str, str]) -> Job:
     """The job that fetches what is `wanted` to where downloads go."""
     from weighbridge.hub.jobs import job_of
     from weighbridge.hub.layout import Layout, shelf_of
+    from weighbridge.library.places import downloads_folder
 
-    folder = target_folder(paths, settings, environment)
+    folder = downloads_folder(paths, settings, environment)
     return job_of(wanted, shelf_of(wanted.repository, Layout(settings.download_target), folder))

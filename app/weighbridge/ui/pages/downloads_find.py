@@ -14,7 +14,8 @@ from weighbridge.hub.offers import Found, find
 from weighbridge.hub.reference import HOSTS, Reference, parse
 from weighbridge.hub.space import volume_of
 from weighbridge.hub.wanted import Wanted
-from weighbridge.ui.hub_parts import job_for, target_folder
+from weighbridge.library.places import downloads_folder
+from weighbridge.ui.hub_parts import job_for
 from weighbridge.ui.remedies import remedies
 from weighbridge.ui.services import Services
 from weighbridge.ui.widgets.error_panel import ErrorPanel
@@ -101,7 +102,7 @@ class FindPanel(QWidget):
 
     def _ask(self, reference: Reference) -> None:
         services = self._services
-        folder = target_folder(services.paths, services.settings.value, os.environ)
+        folder = downloads_folder(services.paths, services.settings.value, os.environ)
 
         def work(task: Task) -> tuple[Found, int | None]:
             return find(services.hub, reference, task), volume_of(folder).free_bytes
