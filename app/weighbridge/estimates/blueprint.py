@@ -46,25 +46,25 @@ class Blueprint:
 def blueprint(info: ModelInfo, size_bytes: int) -> Blueprint:
     """The digest of the model that `info` tells of, whose files have `size_bytes`. A few ms for a full header."""
     if info.format != "gguf":
-        weights = weights_of_safetensors(info, size_bytes)
+        weights, widths = weights_of_safetensors(info, size_bytes), widths_of(info)
         return Blueprint(
             format=info.format,
             architecture=info.architecture,
             shape=_believed(shape_of_config(info), info),
             weights=weights,
             context_length=info.context_length,
-            widths=widths_of(info),
-            use=use_of(info, weights),
+            widths=widths,
+            use=use_of(info, weights, widths.vocabulary * widths.hidden if widths else 0),
         )
-    weights = weights_of(info, size_bytes)
+    weights, known = weights_of(info, size_bytes), activations(info)
     return Blueprint(
         format=info.format,
         architecture=info.architecture,
         shape=_believed(shape_of_gguf(info), info),
         weights=weights,
-        activations=activations(info),
+        activations=known,
         context_length=info.context_length,
-        use=use_of(info, weights),
+        use=use_of(info, weights, known.vocabulary * known.embedding if known else 0),
     )
 
 

@@ -13,21 +13,24 @@ from weighbridge.formats.model import ModelInfo
 class Use:
     """`expert_share` of a layer's experts is read for a token: 1 where there are none, None where it is not told.
 
-    `active_parameters` are what a token is multiplied with, `key_length` the elements of one head's query, `type_name`
-    the type in which most of the layers' bytes lie.
+    `active_parameters` are what a token is multiplied with; `output_parameters`, a part of them, only give out a word:
+    of a prompt, the last token alone is multiplied with these. `key_length` is the elements of one head's query,
+    `type_name` the type in which most of the layers' bytes lie.
     """
 
     expert_share: float | None = 1.0
     active_parameters: int | None = None
+    output_parameters: int = 0
     key_length: int = 0
     type_name: str | None = None
 
 
-def use_of(info: ModelInfo, weights: Weights) -> Use:
-    """That of the model that `info` tells of."""
+def use_of(info: ModelInfo, weights: Weights, output_parameters: int) -> Use:
+    """That of the model that `info` tells of, whose matrix of the output has so many elements."""
     return Use(
         expert_share=_expert_share(info, weights),
         active_parameters=info.active_parameters or (None if info.experts else info.parameters),
+        output_parameters=output_parameters,
         key_length=info.key_length or 0,
         type_name=_bulk_type(weights) or info.quant,
     )

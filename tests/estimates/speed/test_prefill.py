@@ -94,3 +94,8 @@ def test_each_card_computes_its_own_layers():
     speed = read(blueprint, Plan(), [ram(64), card(24, "a"), card(24, "b")], paces)
     assert [leg.pace.place for leg in speed.legs] == ["a", "b"]
     assert 1 / speed.mid_tps == pytest.approx(1e9 / 100e12 + 1e9 / 50e12)
+
+
+def test_the_output_is_computed_for_the_last_token_alone():
+    blueprint = replace(made(), use=Use(active_parameters=3 * 10**9, output_parameters=2 * 10**9))
+    assert read(blueprint, Plan(), [ram(64)], {"host": pace(tflops=1.0)}).mid_tps == pytest.approx(1e12 / 2e9)

@@ -1,6 +1,6 @@
 """How fast a prompt is read. Pure.
 
-    t = 2 x active parameters / F + 4 x elements of queries x tokens attended to / Fa; tok/s = 1 / t
+    t = 2 x active parameters but the output's / F + 4 x elements of queries x tokens attended to / Fa; tok/s = 1 / t
 
 A prompt is read many tokens at a time, so computing dominates, not memory. F is what a device reaches of its published
 half-precision rate with quantised weights, Fa what its attention reaches. What it costs to start a layer is paid once
@@ -40,7 +40,7 @@ def prefill(
 
     None where the parameters that are used, or the compute of a place, are not known.
     """
-    active, read_bytes = blueprint.use.active_parameters, sum(work.weight_bytes for work in works)
+    active, read_bytes = _active(blueprint), sum(work.weight_bytes for work in works)
     card = next((work.place for work in works if work.place != HOST), None)
     computing = [pace for work in works if (pace := paces.get(_computes(work, card))) and pace.tflops]
     if not active or not read_bytes or len(computing) < len(works):
@@ -60,6 +60,12 @@ def prefill(
     )
     whole_s, spread = sum(leg.seconds for leg in legs), 1 + spread_of(legs, prefill=True)
     return Speed(1 / whole_s / spread, 1 / whole_s, spread / whole_s, depth, legs=legs)
+
+
+def _active(blueprint: Blueprint) -> int | None:
+    """The parameters that each token of a prompt is multiplied with: logits are wanted of the last one alone."""
+    use = blueprint.use
+    return None if use.active_parameters is None else max(0, use.active_parameters - use.output_parameters)
 
 
 def _computes(work: Work, card: str | None) -> str:
