@@ -12,6 +12,7 @@ from weighbridge.ui import network_words as words
 from weighbridge.ui.models.network_model import NetworkModel
 from weighbridge.ui.pages.network import NetworkPage
 from weighbridge.ui.services import Services
+from weighbridge.ui.widgets.cells import CellDelegate
 
 THIN = "\u202f"
 
@@ -163,3 +164,14 @@ def test_the_log_forgets_the_oldest_and_so_does_the_table(page, services):
         ask(log, purpose=str(number))
     page._model.show_requests(log.requests)
     assert [row[1] for row in shown(page)] == ["4", "3", "2"]
+
+
+def test_two_thousand_requests_are_shown_by_measuring_those_in_sight(page, services, monkeypatch):
+    measured = []
+    size_hint = CellDelegate.sizeHint
+    monkeypatch.setattr(CellDelegate, "sizeHint", lambda *given: measured.append(1) or size_hint(*given))
+    for _ in range(2000):
+        ask(services.network)
+    services.bus.network_changed.emit()
+    assert page._model.rowCount() == 2000
+    assert 0 < len(measured) < 2000

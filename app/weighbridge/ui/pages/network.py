@@ -41,7 +41,6 @@ class NetworkPage(Page):
         services.bus.network_changed.connect(self._changed)
         self._leave = services.settings.subscribe(lambda _value: self._show_switch())
         self._show_switch()
-        self._show_requests()
 
     def entered(self) -> None:
         self._show_switch()
@@ -149,10 +148,10 @@ class NetworkPage(Page):
     def _show_requests(self) -> None:
         made = self._services.network.requests
         meant = self._meant(made)
+        self._body.setCurrentIndex(1 if meant else 0)  # a table out of sight would measure every row
         self._model.show_requests(meant)
         self._sum.setText(sum_in_words(made) if made else "")
         self._none.setText(text("No request says that.") if made else text("Nothing was asked of anyone yet."))
-        self._body.setCurrentIndex(1 if meant else 0)
         self._copy.setEnabled(bool(meant))
         self._clear.setEnabled(bool(made))
 
