@@ -217,6 +217,8 @@ def test_all_can_be_paused_resumed_and_cleared(qtbot, page, show, jobs):
     page._pause_all.click()
     page._clear.click()
     assert asked(qtbot, jobs, 7)[5:] == [("resume", 5), ("forget", 8)]
+    show(made[6])
+    assert not page._clear.isVisible()
 
 
 def test_a_failed_job_that_is_chosen_says_why_and_can_be_tried_again(qtbot, page, show, jobs, monkeypatch):

@@ -9,7 +9,7 @@ from pathlib import Path
 from weighbridge.base.explain import explain
 from weighbridge.base.units import GIB, KIB, MIB, THIN, duration, number, size, transfer
 from weighbridge.base.words import mark, plural, text
-from weighbridge.hub.jobs import ACTIVE, ENDED, State
+from weighbridge.hub.jobs import ACTIVE, State
 from weighbridge.hub.snapshot import FileView, JobView, Snapshot
 from weighbridge.ui.folders import short
 
@@ -125,11 +125,6 @@ def note_of(snapshot: Snapshot) -> str:
     if not count:
         return ""
     return number(count) if snapshot.bytes_s is None else f"{number(snapshot.bytes_s / 1e6)}{THIN}MB/s"
-
-
-def are_ended(snapshot: Snapshot) -> bool:
-    """Whether there is a job that can be taken from the list."""
-    return any(job.state in ENDED for job in snapshot.jobs)
 
 
 def spoken(job: JobView, home: Path) -> str:

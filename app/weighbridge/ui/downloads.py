@@ -9,7 +9,7 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Signal
 
 from weighbridge.base.task import Task
-from weighbridge.hub.jobs import ACTIVE, ENDED, Job, State
+from weighbridge.hub.jobs import ACTIVE, Job, State
 from weighbridge.hub.snapshot import JobView, Snapshot
 from weighbridge.ui.background import Background
 from weighbridge.ui.pulse import Pulse
@@ -17,6 +17,11 @@ from weighbridge.ui.pulse import Pulse
 
 class Jobs(Protocol):
     """What is needed of `hub.queue.Queue`."""
+
+    @property
+    def can_clear(self) -> bool:
+        """Whether something has ended well or was cancelled."""
+        return bool(self._clearable)
 
     def add(self, job: Job) -> int: ...
 
@@ -72,6 +77,11 @@ class Downloads(QObject):
         """Whether something is being fetched, or would be in a moment."""
         return any(job.state in ACTIVE or job.state is State.QUEUED for job in self._snapshot.jobs)
 
+    @property
+    def can_clear(self) -> bool:
+        """Whether something has ended well or was cancelled."""
+        return bool(self._clearable)
+
     def add(self, job: Job) -> None:
         """Put a job into the queue."""
 
@@ -126,14 +136,17 @@ class Downloads(QObject):
 
     def forget_ended(self) -> None:
         """Take all that has ended well or was cancelled from the list."""
-        for job in self._snapshot.jobs:
-            if job.state in ENDED and job.state is not State.FAILED:
-                self.forget(job)
+        for job in self._clearable:
+            self.forget(job)
 
     def close(self) -> None:
         """Hear no more of the queue. The queue itself is closed by its owner."""
         self._leave()
         self._pulse.stop()
+
+    @property
+    def _clearable(self) -> list[JobView]:
+        return [job for job in self._snapshot.jobs if job.state in (State.DONE, State.CANCELLED)]
 
     def show(self, snapshot: Snapshot) -> None:
         """This is how all stands now. From any thread; the queue calls it."""

@@ -15,7 +15,7 @@ from weighbridge.base.words import text
 from weighbridge.hub.jobs import Job, State
 from weighbridge.hub.snapshot import JobView
 from weighbridge.ui.download_commands import Command, commands_of, title_of
-from weighbridge.ui.download_words import are_ended, name_of, total_in_words
+from weighbridge.ui.download_words import name_of, total_in_words
 from weighbridge.ui.pages.downloads_find import FindPanel
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.remedies import remedies
@@ -177,7 +177,7 @@ class DownloadsPage(Page):
         self._pause_all.setText(text("Pause all") if on_the_way else text("Resume all"))
         self._pause_all.setAccessibleName(self._pause_all.text())
         self._pause_all.setVisible(on_the_way or paused)
-        self._clear.setVisible(are_ended(snapshot))
+        self._clear.setVisible(self._downloads.can_clear)
         self._show_note(snapshot.owner)
 
     def _show_note(self, owner: bool) -> None:
