@@ -18,11 +18,6 @@ from weighbridge.ui.pulse import Pulse
 class Jobs(Protocol):
     """What is needed of `hub.queue.Queue`."""
 
-    @property
-    def can_clear(self) -> bool:
-        """Whether something has ended well or was cancelled."""
-        return bool(self._clearable)
-
     def add(self, job: Job) -> int: ...
 
     def pause(self, job_id: int) -> None: ...
