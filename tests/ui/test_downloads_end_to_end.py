@@ -10,6 +10,7 @@ from weighbridge.base.paths import default_paths
 from weighbridge.hub.jobs import State
 from weighbridge.ui.download_commands import Command
 from weighbridge.ui.program import Program
+from weighbridge.ui.showing import model_at
 from weighbridge_engines.echo import ENGINE
 
 
@@ -103,6 +104,9 @@ def test_into_hugging_faces_cache_and_still_in_the_library(qtbot, program, page,
     fetch(qtbot, program, page)
     assert list((home / "hugging/hub/models--tiny--Tiny-GGUF").rglob("Tiny-Q8_0.gguf"))
     qtbot.waitUntil(lambda: len(program.services.library.models) == 1)
+    (model,) = program.services.library.models
+    (done,) = program.services.downloads.snapshot.jobs
+    assert model_at(done.place, [model]) == model
 
 
 def test_a_gated_one_fails_with_the_page_to_go_to(qtbot, program, page, fake, monkeypatch):
