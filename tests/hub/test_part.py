@@ -1,10 +1,11 @@
 import hashlib
 import json
-import multiprocessing
 import os
-import signal
+import sys
+from pathlib import Path
 
 import pytest
+from tests.processes import running
 
 from weighbridge.base.errors import BadFile, Refused
 from weighbridge.hub.part import Origin, Part, part_bytes, remains_of
@@ -139,24 +140,26 @@ def test_one_writer_at_a_time(target):
         assert part.is_here(nothing)
 
 
-def _write_and_wait(target, ready):
-    with Part(target, remote(), ORIGIN) as part:
-        part.write(CONTENT[:2000])
-        ready.send(os.getpid())
-        signal.pause()
+WRITER = """
+import sys, time
+from pathlib import Path
+from tests.hub.test_part import CONTENT, ORIGIN, remote
+from weighbridge.hub.part import Part
+with Part(Path(sys.argv[1]), remote(), ORIGIN) as part:
+    part.write(CONTENT[:2000])
+    print("up", flush=True)
+    time.sleep(600)
+"""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no kill -9")
 def test_a_killed_writer_leaves_a_part_that_others_take_up(target):
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    writer = context.Process(target=_write_and_wait, args=(target, there))
-    writer.start()
-    here.recv()
-    with pytest.raises(Refused), Part(target, remote(), ORIGIN):
-        pass
-    writer.kill()
-    writer.join()
+    root = Path(__file__).parents[2]
+    with running([sys.executable, "-c", WRITER, str(target)], cwd=root) as writer:
+        assert writer.stdout.readline() == "up\n"
+        with pytest.raises(Refused), Part(target, remote(), ORIGIN):
+            pass
+        writer.kill()
     with Part(target, remote(), ORIGIN) as part:
         assert part.have_bytes == 2000
     assert not target.exists()
