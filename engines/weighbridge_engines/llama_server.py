@@ -17,6 +17,7 @@ from importlib import metadata, util
 from typing import Any
 
 from weighbridge_engines.api import Capability, Cause, Device, Engine, Load
+from weighbridge_engines.cuda_bandwidth import bandwidth
 from weighbridge_engines.llama_log import diagnose, report, row
 
 LOG_LEVEL = 4
@@ -195,6 +196,7 @@ ENGINE = Engine(
     serve=serve,
     report=report,
     diagnose=diagnose,
+    bandwidth=bandwidth,
     size=size,
     row=row,
     environment={"GGML_NO_BACKTRACE": "1"},

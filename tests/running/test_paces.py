@@ -91,3 +91,10 @@ def test_memory_that_is_one_for_both_is_as_fast_as_its_chip():
     assert (host.place, host.constants.api, host.constants.generation) == ("host", "metal", "m4")
     [host] = paces(machine, "mlx").values()
     assert (host.constants.api, host.constants.generation) == ("mlx", "m4")
+
+
+def test_a_card_that_was_measured_loses_less_of_it():
+    here = replace(RTX, bandwidth=Bandwidth(907.2, 907.2, "", "2026-11-30"))
+    sold, measured = (paces(Machine("linux", CPU, RAM, (one,)))["gpu0"] for one in (RTX, here))
+    assert measured.measured
+    assert measured.low_gbs * measured.constants.streaming == pytest.approx(sold.low_gbs * sold.constants.streaming)

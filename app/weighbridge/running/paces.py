@@ -21,6 +21,10 @@ MEASURED = "measured"
 """The generation of a processor whose memory was measured here: what a program really reads, not what it is sold as."""
 
 
+COPY_SHARE = 0.9
+"""Of what a card is sold with, what copying within it reaches: shares of the one are larger shares of the other."""
+
+
 @dataclass(frozen=True)
 class Thread:
     """What one thread of a processor computes in a second, by its widest vectors.
@@ -87,6 +91,12 @@ def _card(machine: Machine, device: Device, place: Place, api: str, tables: Spee
     constants = tables.speeds.of(api, generation(device.vendor, device.name, device.compute_capability, tables.cards))
     if bandwidth is None or constants is None:
         return None
+    if bandwidth.measured_on is not None:
+        constants = replace(
+            constants,
+            streaming=min(1.0, constants.streaming / COPY_SHARE),
+            cache_streaming=min(1.0, constants.cache_streaming / COPY_SHARE),
+        )
     tflops = tables.cards.tflops_of(device.name, device.memory.total_bytes, device.gpu_cores)
     return _pace(place, place.name, bandwidth, constants, tflops, tables.speeds)
 
