@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
 from weighbridge.base.errors import BadFile
 from weighbridge.base.printable import printable
+from weighbridge.base.strict_json import read_strict
 
 CONFIG_LIMIT_BYTES = 4 << 20
 MAX_VALUES = 500_000
@@ -20,23 +20,12 @@ def json_object(content: bytes, name: str, max_values: int = MAX_VALUES) -> dict
     if sum(map(content.count, (b",", b"[", b"{"))) > max_values:
         raise BadFile("json.damaged", name=name, reason=f"> {max_values}")
     try:
-        value = json.loads(content, parse_constant=_no_constant, object_pairs_hook=_distinct)
+        value = read_strict(content)
     except (ValueError, RecursionError) as error:
         raise BadFile("json.damaged", name=name, reason=str(error)[:200]) from error
     if not isinstance(value, dict):
         raise BadFile("json.damaged", name=name, reason=type(value).__name__)
     return value
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise ValueError("duplicate key")
-    return made
 
 
 def bounded(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ speed only with its bandwidth. Instructions of the processor are named as Weighb
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from typing import Any, TypeVar
 
 from weighbridge.base.errors import BadFile, Refused
 from weighbridge.base.printable import printable
+from weighbridge.base.strict_json import read_strict
 from weighbridge.hardware.bandwidth import Card, Table
 from weighbridge.hardware.cpu import EXTENSIONS
 from weighbridge.hardware.described import GIVEN, MOST_CARDS, RAM_GIB, described, unknown_card, within
@@ -141,20 +141,9 @@ def _parsed(text: str) -> dict[str, Any]:
     if len(text) > MOST_LETTERS:
         raise BadFile("machine.unreadable", reason=f"> {MOST_LETTERS}")
     try:
-        return _kept(json.loads(text, parse_constant=_no_constant, object_pairs_hook=_distinct), dict, "object", "{}")
+        return _kept(read_strict(text), dict, "object", "{}")
     except (ValueError, RecursionError) as error:
         raise BadFile("machine.unreadable", reason=printable(str(error))[:200]) from error
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise ValueError("duplicate key")
-    return made
 
 
 def _cpu(values: _Values) -> Cpu:

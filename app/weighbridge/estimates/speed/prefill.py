@@ -4,8 +4,7 @@
 
 A prompt is read many tokens at a time, so computing dominates, not memory. F is what a device reaches of its published
 half-precision rate with quantised weights, Fa what its attention reaches. What it costs to start a layer is paid once
-for each batch. Weights that lie in the system's memory while
-there is a card are copied to it, once for each batch.
+for each batch, and so is copying to a card the weights that lie in the system's memory.
 """
 
 from __future__ import annotations
