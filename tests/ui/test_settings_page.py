@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
 from weighbridge.base.setting_kinds import kind_of
 from weighbridge.base.settings import Settings, SettingsStore
@@ -173,3 +173,16 @@ def test_the_port_follows_the_settings(qtbot, services):
     services.settings.change(port_on=False)
     act(old, services.settings.value, services)
     qtbot.waitUntil(lambda: services.port.state is PortState.OFF)
+
+
+@pytest.mark.parametrize("width", [1400, 800])
+def test_no_sentence_that_wraps_is_cut(page, qtbot, width):
+    page.resize(width, 900)
+    page.layout().activate()
+
+    def all_whole():
+        wrapping = [each for each in page.findChildren(QLabel) if each.wordWrap() and each.isVisible()]
+        assert len(wrapping) >= 14
+        assert [each.text() for each in wrapping if each.height() < each.heightForWidth(each.width())] == []
+
+    qtbot.waitUntil(all_whole)

@@ -20,7 +20,7 @@ from weighbridge.ui.folders import short
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
 from weighbridge.ui.theme import STEP
-from weighbridge.ui.widgets.parts import clear, column, label, panel, selectable
+from weighbridge.ui.widgets.parts import clear, column, label, panel, row, selectable
 from weighbridge.ui.widgets.setting_fields import SettingField, field_of
 
 _WIDEST_EMS = 56
@@ -69,7 +69,9 @@ class SettingsPage(Page):
         column(self._notices_panel, *groups, self._place, None, owner=inner, gap=3)
         scrolled = QWidget()
         scrolled.setObjectName("scrolled")
-        column(inner, owner=scrolled)
+        # Beside free room, not above it: a column would reckon the height of its sentences by a width it does not get.
+        held = row(inner, None, owner=scrolled)
+        held.setStretch(0, 1000)
         area = QScrollArea(widgetResizable=True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(scrolled)
