@@ -9,6 +9,7 @@ from typing import Protocol
 from weighbridge.base.errors import BadFile, Refused, WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.formats.architectures import Kind
+from weighbridge.formats.model import ModelInfo
 from weighbridge.formats.safe_names import refusals
 from weighbridge.formats.variant import Reader, Role, Variant
 from weighbridge.hub.abandon import abandonable
@@ -37,13 +38,15 @@ class Asked(Protocol):
 @dataclass(frozen=True)
 class Offer:
     """One choice. `plain`: its files, None where `problem` says why it cannot be fetched. `seeing`: the same with the
-    file by which the model sees pictures, where the repository has one.
+    file by which the model sees pictures, where the repository has one. `info` is what its header or its config says,
+    None where that was not asked, or says nothing.
     """
 
     variant: Variant
     plain: Wanted | None = None
     seeing: Wanted | None = None
     problem: WeighbridgeError | None = None
+    info: ModelInfo | None = None
 
 
 @dataclass(frozen=True)

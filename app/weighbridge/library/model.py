@@ -10,6 +10,9 @@ from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 from weighbridge.formats.variant import Role
 
+OWN, ADDED = "own", "added"
+"""Sources of models that are no other program's."""
+
 
 @dataclass(frozen=True)
 class Helper:
@@ -28,7 +31,9 @@ class Model:
     of a format that is one; `parts` are its weights, `size_bytes` their sum, as far as they are here. `info` is None
     for a format without a header or a header that could not be read; `problem` says why the model cannot be loaded as
     it is: damaged, or part of a set missing. `companions` are the files that were found for it, of each role the
-    nearest first. `guessed`: its format or its quantisation is told by a name alone.
+    nearest first. `guessed`: its format or its quantisation is told by a name alone. `source` says whose it is: OWN,
+    ADDED (a folder or a file that the user has named), or the id of the program that brought it here. `sha256s` are the
+    hashes of `parts` that are told without reading them; empty where none is.
     """
 
     id: str
@@ -43,6 +48,8 @@ class Model:
     companions: tuple[Helper, ...] = ()
     guessed: bool = False
     asks_to_run_code: bool = False
+    source: str = OWN
+    sha256s: tuple[str | None, ...] = ()
 
     @property
     def kind(self) -> Kind:
