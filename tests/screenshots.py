@@ -158,11 +158,11 @@ class _Camera:
         page.table.choose("llama-3.3-70b")
         self._until(partial(_looked_at, self._program.services, page))
         self._take("library", f"{recorded}_what_if")
-        page.detail.speed.toggle()
+        page.detail.weighed.speed.toggle()
         self._take("library", f"{recorded}_what_if_why")
-        page.detail.speed.toggle()
-        page.detail.speed.least.setValue(100)
-        self._until(lambda: page.detail.advice.changes.head != "")
+        page.detail.weighed.speed.toggle()
+        page.detail.weighed.speed.least.setValue(100)
+        self._until(lambda: page.detail.weighed.advice.changes.head != "")
         self._take("library", f"{recorded}_what_if_wanted")
 
     def _take(self, name: str, told: str = "") -> None:

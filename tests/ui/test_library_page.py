@@ -66,7 +66,7 @@ def test_an_unknown_kind_keeps_an_unknown_cache(page):
 def test_a_damaged_file_says_why_and_cannot_be_loaded(page, full):
     page.table.choose("Broken-7B.Q4_0")
     assert cell(page, Column.STATE) == "Damaged"
-    assert "web page" in page.detail._problem.text()
+    assert "web page" in page.detail.weighed._problem.text()
     load, stop, chat = page.detail.buttons
     assert not (load.isVisible() or stop.isVisible() or chat.isVisible())
     page.load()
@@ -147,24 +147,24 @@ def test_the_curve_tells_the_cache_at_the_context_that_is_weighed(page):
     page.table.choose("Qwen3-8B-Q4_K_M")
     page.controls.context.setValue(5120)
     # 36 layers x 8 heads x 256 x 2 bytes: 144 KiB a token.
-    assert page.detail._curve.accessibleDescription() == (
+    assert page.detail.weighed._curve.accessibleDescription() == (
         f"720.0{THIN}MiB at 5,120 tokens, rising to 5.6{THIN}GiB at 40,960 tokens"
     )
 
 
 def test_a_close_look_tells_the_longest_context(page, full, qtbot):
     page.table.choose("Qwen3-8B-Q4_K_M")
-    qtbot.waitUntil(lambda: "The longest context that fits" in page.detail._cache.text())
-    assert "36 layers × (1,024 + 1,024) × 2 bytes" in page.detail._cache.text()
-    assert "40,960 tokens" in page.detail._cache.text()
+    qtbot.waitUntil(lambda: "The longest context that fits" in page.detail.weighed._cache.text())
+    assert "36 layers × (1,024 + 1,024) × 2 bytes" in page.detail.weighed._cache.text()
+    assert "40,960 tokens" in page.detail.weighed._cache.text()
 
 
 def test_what_does_not_fit_says_what_would_and_takes_it_over(page, full, qtbot):
     page.table.choose("Qwen3-8B-Q4_K_M")
     page.controls.context.setValue(1 << 18)
     assert cell(page, Column.FIT).startswith("No · ")
-    qtbot.waitUntil(page.detail.advice.remedy.isVisible)
-    page.detail.advice.remedy.click()
+    qtbot.waitUntil(page.detail.weighed.advice.remedy.isVisible)
+    page.detail.weighed.advice.remedy.click()
     assert cell(page, Column.FIT).startswith(("Fits · ", "Tight · "))
 
 
@@ -212,9 +212,9 @@ def test_a_loaded_model_shows_its_settings_and_what_it_holds(page, full, qtbot):
     buffers = {"weights_bytes": 600 << 20, "kv_bytes": 400 << 20}
     full.supervisor.become(full.bus, running(SMALL, buffers=buffers, memory_bytes=1100 << 20))
     assert page.detail._settings.isVisible()
-    kinds = {part.kind: part.size_bytes >> 20 for part in page.detail.bars.bars[0].memory.ordered}
+    kinds = {part.kind: part.size_bytes >> 20 for part in page.detail.weighed.bars.bars[0].memory.ordered}
     assert (kinds["weights"], kinds["kv"], kinds["engine"]) == (600, 400, 100)
-    assert "1.1" in page.detail._basis.text()
+    assert "1.1" in page.detail.weighed._basis.text()
 
 
 def test_a_failed_load_says_why_with_the_log_and_can_be_tried_again(qtbot, page, full):

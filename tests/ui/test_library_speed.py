@@ -47,7 +47,7 @@ def test_a_speed_is_unknown_until_the_memory_is_measured_then_all_rows_have_one(
     page.table.choose(EIGHT)
     assert cell(page, Column.SPEED, EIGHT) == "–"
     assert cell(page, Column.SPEED, EIGHT, Qt.ItemDataRole.AccessibleTextRole) == "unknown"
-    panel = page.detail.speed
+    panel = page.detail.weighed.speed
     assert panel.unknown.startswith("Speed unknown. ")
     full.facts._measure_gbs = lambda machine: 40.0
     qtbot.mouseClick(panel.measure, Qt.MouseButton.LeftButton)
@@ -84,7 +84,7 @@ def test_the_column_is_right_aligned_sorted_by_the_middle_and_tells_its_basis(me
 def test_a_longer_context_is_slower_when_it_is_full(measured, qtbot):
     measured.table.choose(EIGHT)
     measured.controls.context.setValue(32_768)
-    figures = {figure.name: figure.value for figure in measured.detail.speed.figures}
+    figures = {figure.name: figure.value for figure in measured.detail.weighed.speed.figures}
     assert float(figures["At 32,768 tokens"].split(" ")[0]) < float(figures["Speed"].split(" ")[0])
 
 
@@ -139,7 +139,7 @@ def test_for_another_machine_all_is_weighed_and_loading_stays_here(page, full, q
     qtbot.waitUntil(lambda: cell(page, Column.FIT, LARGER).startswith("Fits · "))
     assert " – " in cell(page, Column.SPEED, LARGER)
     assert "2 × NVIDIA GeForce RTX 4090" in strip.said
-    assert {bar.memory.name for bar in page.detail.bars.bars} == {"RAM", "NVIDIA GeForce RTX 4090"}
+    assert {bar.memory.name for bar in page.detail.weighed.bars.bars} == {"RAM", "NVIDIA GeForce RTX 4090"}
     assert page.controls._layers.isVisible()
     assert full.weighing.load_to_make(page.table.chosen.model).gpu_layers is None
     page.load()
@@ -153,9 +153,15 @@ def test_for_another_machine_all_is_weighed_and_loading_stays_here(page, full, q
 def test_what_runs_here_says_nothing_of_another_machine(page, full, qtbot):
     full.supervisor.become(full.bus, running(EIGHT, buffers={"weights_bytes": GIB}, memory_bytes=2 * GIB))
     page.table.choose(EIGHT)
-    assert {part.kind for part in page.detail.bars.bars[0].memory.ordered} == {"others", "weights", "engine", "free"}
+    kinds = {part.kind for part in page.detail.weighed.bars.bars[0].memory.ordered}
+    assert kinds == {"others", "weights", "engine", "free"}
+        "others",
+        "weights",
+        "engine",
+        "free",
+    }
     page.machine.strip.chosen.emit(OtherMachine(ram_bytes=64 * GIB))
-    assert "kv" in {part.kind for part in page.detail.bars.bars[0].memory.ordered}
+    assert "kv" in {part.kind for part in page.detail.weighed.bars.bars[0].memory.ordered}
     assert f"64.0{THIN}GiB" in page.machine.strip.said
 
 
@@ -182,9 +188,9 @@ def test_a_smaller_quantisation_that_is_here_is_offered_and_shown(page, full, qt
     full.weighing._sources.engines["llama_server"] = engine()
     page.table.choose(LARGER)
     page.controls.context.setValue(36_864)
-    qtbot.waitUntil(lambda: page.detail.advice.changes.head != "")
+    qtbot.waitUntil(lambda: page.detail.weighed.advice.changes.head != "")
     assert full.weighing.choice(page.table.chosen.model).fit.verdict is Verdict.NO
-    advice = page.detail.advice.changes
+    advice = page.detail.weighed.advice.changes
     assert any(said.startswith(f"{EIGHT} instead") for said in advice.rows)
     next(each for each in advice.buttons if each.text() == "Show it").click()
     assert page.table.chosen.model.id == EIGHT
@@ -192,11 +198,11 @@ def test_a_smaller_quantisation_that_is_here_is_offered_and_shown(page, full, qt
 
 def test_a_wanted_speed_lists_what_would_reach_it(measured, qtbot, full):
     measured.table.choose(LARGER)
-    measured.detail.speed.least.setValue(8)
-    advice = measured.detail.advice.changes
+    measured.detail.weighed.speed.least.setValue(8)
+    advice = measured.detail.weighed.advice.changes
     qtbot.waitUntil(lambda: advice.head.startswith(f"It would reach 8.0{THIN}tok/s"))
     assert 1 <= len(advice.rows) <= 3
-    measured.detail.speed.least.setValue(0)
+    measured.detail.weighed.speed.least.setValue(0)
     qtbot.waitUntil(lambda: advice.head == "")
     assert full.weighing.wanted_tps is None
 

@@ -12,15 +12,11 @@ from PySide6.QtGui import QFont
 from weighbridge.base.units import number, size
 from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
-from weighbridge.choices.speed_words import figures_in_words, speed_in_words
-from weighbridge.choices.words import runner_in_words, verdict_in_words
-from weighbridge.estimates.fit import Verdict
-from weighbridge.estimates.speed.speed import Speed
+from weighbridge.choices.speed_words import speed_in_words
 from weighbridge.estimates.speed.speeds import DEPTH
-from weighbridge.library.model import Model
 from weighbridge.running.state import Running
 from weighbridge.ui import weight
-from weighbridge.ui.memory_parts import Memory
+from weighbridge.ui.models.weighed import Weighed, by_fit, by_need, by_speed
 from weighbridge.ui.running_words import badge_of, word_of
 from weighbridge.ui.widgets.cells import BADGE_ROLE, BAR_ROLE, CHIP_ROLE
 
@@ -45,16 +41,11 @@ class Column(IntEnum):
 
 NUMBERS = (Column.SIZE, Column.CONTEXT, Column.MEMORY, Column.SPEED)
 
-UNKNOWN = "–"
-"""What stands for a speed that is unknown: a figure among figures that is none."""
-
 
 @dataclass(frozen=True)
-class LibraryRow:
-    """A model, what it weighs here (None: not weighed yet), and its engine process where there is one."""
+class LibraryRow(Weighed):
+    """A weighed model, and its engine process where there is one."""
 
-    model: Model
-    choice: Choice | None = None
     running: Running | None = None
 
     @property
@@ -65,39 +56,6 @@ class LibraryRow:
         if self.running is None:
             return None
         return badge_of(self.running.state)[0], word_of(self.running)
-
-    @property
-    def fit_badge(self) -> tuple[str, str] | None:
-        """The badge of its verdict; None where the file is damaged or not weighed yet."""
-        if self.model.problem is not None or self.choice is None:
-            return None
-        return weight.badge_kind(self.choice.fit), verdict_in_words(self.choice.fit)
-
-    @property
-    def memory(self) -> Memory | None:
-        """What it would take of the place the verdict speaks of; None where that is unknown."""
-        if self.choice is None or self.model.problem is not None:
-            return None
-        return weight.tightest(self.choice)
-
-    @property
-    def total_bytes(self) -> int | None:
-        """What it needs in all; None where that is unknown."""
-        fit = self.choice.fit if self.choice else None
-        return fit.estimate.total_bytes if fit else None
-
-    @property
-    def speed(self) -> Speed | None:
-        """How fast it would write; None where that is unknown, or not reckoned yet."""
-        return self.choice.speeds.decode if self.choice and self.choice.speeds else None
-
-    @property
-    def runner(self) -> str:
-        """Who could run it, where nothing here can; "" where an engine here does, or it is not weighed yet."""
-        if self.choice is None or self.model.problem is not None:
-            return ""
-        runner = self.choice.runner
-        return "" if runner is not None and runner.installed else runner_in_words(runner)
 
 
 class LibraryModel(QAbstractTableModel):
@@ -235,30 +193,6 @@ def _shown_number(value: int | None) -> str:
     return text("unknown") if value is None else number(value)
 
 
-def _figure(row: LibraryRow) -> str:
-    if row.model.problem is not None:
-        return text("unknown")
-    return "" if row.choice is None else weight.figure(row.choice)
-
-
-def _speed(row: LibraryRow) -> str:
-    """A dash where it is unknown; nothing before it was reckoned."""
-    if row.model.problem is not None:
-        return UNKNOWN
-    if row.choice is None or row.choice.speeds is None:
-        return ""
-    return UNKNOWN if row.speed is None else figures_in_words(row.speed)
-
-
-def _by_fit(row: LibraryRow) -> tuple[bool, float | str]:
-    """Most left first, what is unknown last."""
-    fit = row.choice.fit if row.choice else None
-    if fit is None or fit.verdict is Verdict.UNKNOWN:
-        return True, 0
-    order = list(Verdict).index(fit.verdict)
-    return False, order * float(1 << 60) - (fit.left_bytes or 0)
-
-
 def _tip(row: LibraryRow, column: Column) -> str | None:
     return weight.basis(row.choice) if column in (Column.MEMORY, Column.FIT) and row.choice else None
 
@@ -291,9 +225,9 @@ _SHOWN: Mapping[Column, Callable[[LibraryRow], str]] = {
     Column.QUANT: lambda row: row.model.quant or text("unknown"),
     Column.SIZE: lambda row: size(row.model.size_bytes),
     Column.CONTEXT: lambda row: _shown_number(_context(row)),
-    Column.MEMORY: _figure,
+    Column.MEMORY: lambda row: row.figure,
     Column.FIT: lambda row: row.fit_badge[1] if row.fit_badge else "",
-    Column.SPEED: _speed,
+    Column.SPEED: lambda row: row.pace,
     Column.RUNNER: lambda row: row.runner,
     Column.STATE: lambda row: row.badge[1] if row.badge else "",
 }
@@ -304,9 +238,9 @@ _SORTED: Mapping[Column, Callable[[LibraryRow], tuple[bool, float | str]]] = {
     Column.QUANT: lambda row: (row.model.quant is None, row.model.quant or ""),
     Column.SIZE: lambda row: (False, row.model.size_bytes),
     Column.CONTEXT: lambda row: (_context(row) is None, _context(row) or 0),
-    Column.MEMORY: lambda row: (row.total_bytes is None, row.total_bytes or 0),
-    Column.FIT: _by_fit,
-    Column.SPEED: lambda row: (row.speed is None, -row.speed.mid_tps if row.speed else 0),
+    Column.MEMORY: by_need,
+    Column.FIT: by_fit,
+    Column.SPEED: by_speed,
     Column.RUNNER: lambda row: (not row.runner, row.runner),
     Column.STATE: lambda row: (row.badge is None, row.badge[1] if row.badge else ""),
 }

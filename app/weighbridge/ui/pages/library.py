@@ -20,7 +20,6 @@ from weighbridge.ui.folders import short
 from weighbridge.ui.icons import icon
 from weighbridge.ui.models.library_model import LibraryRow
 from weighbridge.ui.pages.library_detail import LibraryDetail
-from weighbridge.ui.pages.library_machine import MachineChooser
 from weighbridge.ui.pages.library_table import LibraryTable
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.room import Room
@@ -32,6 +31,7 @@ from weighbridge.ui.weighing import WhatIf
 from weighbridge.ui.widgets.empty_state import EmptyState
 from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.fitted_area import LEAST_LINES
+from weighbridge.ui.widgets.machine_chooser import MachineChooser
 from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
 from weighbridge.ui.widgets.progress_panel import ProgressPanel
 from weighbridge.ui.widgets.what_if import WhatIfBar
@@ -70,7 +70,7 @@ class LibraryPage(Page):
         self._progress = ProgressPanel()
         self._starter = StarterFetch(services, self._progress)
         self._detail = LibraryDetail(services.theme)
-        self._detail.speed.show_wanted(services.weighing.wanted_tps)
+        self._detail.weighed.speed.show_wanted(services.weighing.wanted_tps)
         self._empty = EmptyState("", text("Get the starter model (98 MB)"), self.fetch_starter)
         self._room = Room(services, self)
         self._showing = Showing(services, self._table, self._search)
@@ -272,10 +272,10 @@ class LibraryPage(Page):
         self._controls.changed.connect(self._what_if_chosen)
         self._machine.changed.connect(self._show_all)
         self._machine.opened.connect(self._show_body)
-        advice = self._detail.advice
+        advice = self._detail.weighed.advice
         advice.settings_wanted.connect(self._controls.apply)
         advice.model_wanted.connect(self._table.choose)
-        self._detail.speed.speed_wanted.connect(self._speed_wanted)
+        self._detail.weighed.speed.speed_wanted.connect(self._speed_wanted)
         self._detail.measure_wanted.connect(self.measure)
         services.theme.changed.connect(self._tint)
 
@@ -371,7 +371,7 @@ class LibraryPage(Page):
     def _learnt(self) -> None:
         """What engines told, or was measured, comes with the next sample; how measuring goes is shown now."""
         facts = self._services.facts
-        self._detail.speed.show_measuring(facts.measuring)
+        self._detail.weighed.speed.show_measuring(facts.measuring)
         if facts.error is not None and self._asked_to_measure:
             self._errors.show_error(facts.error, ((text("Try again"), self.measure),))
         self._asked_to_measure = self._asked_to_measure and facts.measuring

@@ -1,4 +1,4 @@
-"""Another machine than this one, chosen on the Library's strip: handed to whoever weighs."""
+"""Another machine than this one, chosen on a strip: handed to whoever weighs."""
 
 from __future__ import annotations
 
