@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import ssl
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -19,6 +18,7 @@ from weighbridge.base.task import Task
 from weighbridge.hub.access import Access
 from weighbridge.hub.connecting import Resolve, resolve
 from weighbridge.hub.errors import About, BadAnswer, fault
+from weighbridge.hub.forms import COMMIT, REPO_ID, SHA256, matching
 from weighbridge.hub.library import PLAIN, library
 from weighbridge.hub.network import NetworkLog
 from weighbridge.hub.remote import Bytes, Located, RemoteFile, Repository, XetPlace
@@ -34,9 +34,6 @@ STALL_S = 5.0
 MOST_FILES = 100_000
 README_BYTES = 1 << 20
 _AGENT = f"weighbridge/{__version__}"
-_REPO_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _MOST_REVISION = 250
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
@@ -74,8 +71,8 @@ class Hub:
         _require_names(repo_id, revision)
         with self._library(About(repo_id, revision)) as api:
             said = api.model_info(repo_id, revision=None if revision == "main" else revision, timeout=READ_S)
-            commit = _matching(_COMMIT, said.sha)
-            name = _matching(_REPO_ID, said.id)
+            commit = matching(COMMIT, said.sha)
+            name = matching(REPO_ID, said.id)
             files = tuple(_files(api.list_repo_tree(name, recursive=True, revision=commit), task))
             tags = tuple(str(tag) for tag in said.tags or ())
             return Repository(name, revision, commit, files, bool(said.gated), tags)
@@ -101,8 +98,8 @@ class Hub:
             said = get_hf_file_metadata(self._address(repo_id, commit, path), token=False, timeout=READ_S)
             if said.commit_hash is None or said.etag is None or said.size is None:
                 raise Unreachable("hub.portal", host=self._access.origin().host, reason="X-Repo-Commit")
-            etag = said.etag if _COMMIT.fullmatch(said.etag) else _matching(_SHA256, said.etag)
-            found = Located(said.location, etag, said.size, _matching(_COMMIT, said.commit_hash))
+            etag = said.etag if COMMIT.fullmatch(said.etag) else matching(SHA256, said.etag)
+            found = Located(said.location, etag, said.size, matching(COMMIT, said.commit_hash))
         if said.xet_file_data is None or not wanted(self._access.xet(), found.size_bytes):
             return found
         return replace(found, xet=self._xet_place(About(repo_id, commit, path), said.xet_file_data.file_hash))
@@ -135,7 +132,7 @@ class Hub:
         address = f"{self._endpoint()}/api/models/{about.repo_id}/xet-read-token/{quote(about.revision, safe='')}"
         with self._asking(about):
             response = self._client.get(address, extensions=_extensions("file"))
-            return place_of(_matching(_SHA256, hash), response.headers)
+            return place_of(matching(SHA256, hash), response.headers)
 
     @contextmanager
     def _by_xet(self, located: Located, place: XetPlace, start: int, purpose: str) -> Iterator[XetBytes]:
@@ -220,7 +217,7 @@ def _extensions(purpose: str, most_bytes: int | None = MOST_BYTES) -> dict[str, 
 def _require_names(repo_id: str, revision: str = "main", path: str = "x") -> None:
     """Raise Refused("hub.bad_name") at what is no name of a repository, a revision or a file, before it is sent."""
     parts = repo_id.split("/")
-    if not _REPO_ID.fullmatch(repo_id) or any(part.strip(".") == "" for part in parts):
+    if not REPO_ID.fullmatch(repo_id) or any(part.strip(".") == "" for part in parts):
         raise Refused("hub.bad_name", name=repo_id)
     for name, most in ((revision, _MOST_REVISION), (path, 4_096)):
         dots = any(part in ("", ".", "..") for part in name.split("/"))
@@ -243,17 +240,10 @@ def _file(entry: RepoFile | RepoFolder) -> Iterator[RemoteFile]:
         return
     if not isinstance(entry.path, str) or type(entry.size) is not int or entry.size < 0:
         raise ValueError("path, size")
-    sha256 = None if entry.lfs is None else _matching(_SHA256, entry.lfs.sha256)
-    git_sha1 = None if sha256 else _matching(_COMMIT, entry.blob_id)
-    xet_hash = None if entry.xet_hash is None else _matching(_SHA256, entry.xet_hash)
+    sha256 = None if entry.lfs is None else matching(SHA256, entry.lfs.sha256)
+    git_sha1 = None if sha256 else matching(COMMIT, entry.blob_id)
+    xet_hash = None if entry.xet_hash is None else matching(SHA256, entry.xet_hash)
     yield RemoteFile(entry.path, entry.size, sha256, git_sha1, xet_hash)
-
-
-def _matching(form: re.Pattern[str], value: object) -> str:
-    """A hash or a name as it must be, for it may become a part of a path. Raises ValueError."""
-    if not isinstance(value, str) or not form.fullmatch(value) or ".." in value:
-        raise ValueError(form.pattern)
-    return value
 
 
 def _first(response: httpx2.Response, most_bytes: int) -> bytes:

@@ -6,14 +6,13 @@ be believed for another model. A damaged entry, or a folder that cannot be writt
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from weighbridge.base.errors import BadFile
+from weighbridge.base.kept_files import KeptFiles
 from weighbridge.formats.digest import MAX_BYTES, pack, unpack
 from weighbridge.formats.folder_info import with_tensors
 from weighbridge.formats.gguf_tensors import Tensor
@@ -36,7 +35,7 @@ class FullHeaders:
     """Full headers by the stamp of their files. Safe to use from any thread. `folder` None: kept in memory alone."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
+        self._kept = KeptFiles(folder, ENDING, KEPT_FILES, KEPT_BYTES)
         self._lock = threading.Lock()
         self._known: dict[str, ModelInfo | BadFile] = {}
 
@@ -61,7 +60,8 @@ class FullHeaders:
             self._remember(stamp, error)
             raise
         self._remember(stamp, info)
-        self._store(stamp, info)
+        if stamp is not None:
+            self._kept.store(stamp, pack(info))
         return info
 
     def keep_only(self, stamps: set[str]) -> None:
@@ -71,13 +71,7 @@ class FullHeaders:
 
     def tidy(self) -> None:
         """Delete from disk what was used longest ago, where there is more than enough."""
-        entries = self._entries()
-        size_bytes = 0
-        for number, (_, length, path) in enumerate(sorted(entries, reverse=True)):
-            size_bytes += length
-            if number >= KEPT_FILES or size_bytes > KEPT_BYTES:
-                with suppress(OSError):
-                    path.unlink()
+        self._kept.tidy()
 
     def _remember(self, stamp: str | None, answer: ModelInfo | BadFile) -> None:
         if stamp is not None:
@@ -85,40 +79,11 @@ class FullHeaders:
                 self._known[stamp] = answer
 
     def _load(self, stamp: str) -> ModelInfo | None:
-        if self._folder is None:
-            return None
-        path = self._folder / f"{stamp}{ENDING}"
-        try:
-            if path.stat().st_size > MAX_BYTES:
-                return None
-            content = path.read_bytes()
-        except OSError:
-            return None
-        info = unpack(content)
-        with suppress(OSError):
-            os.utime(path) if info else path.unlink()
+        content = self._kept.load(stamp, MAX_BYTES)
+        info = unpack(content) if content is not None else None
+        if content is not None and info is None:
+            self._kept.drop(stamp)
         return info
-
-    def _store(self, stamp: str | None, info: ModelInfo) -> None:
-        if self._folder is None or stamp is None:
-            return
-        path = self._folder / f"{stamp}{ENDING}"
-        aside = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-        with suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            aside.write_bytes(pack(info))
-            aside.replace(path)
-
-    def _entries(self) -> list[tuple[float, int, Path]]:
-        if self._folder is None:
-            return []
-        entries: list[tuple[float, int, Path]] = []
-        with suppress(OSError):
-            for path in self._folder.iterdir():
-                with suppress(OSError):
-                    status = path.stat()
-                    entries.append((status.st_mtime, status.st_size, path))
-        return entries
 
 
 def read_in_full(model: Model, check: Callable[[], None] = lambda: None) -> ModelInfo:
