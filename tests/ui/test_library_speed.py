@@ -155,11 +155,6 @@ def test_what_runs_here_says_nothing_of_another_machine(page, full, qtbot):
     page.table.choose(EIGHT)
     kinds = {part.kind for part in page.detail.weighed.bars.bars[0].memory.ordered}
     assert kinds == {"others", "weights", "engine", "free"}
-        "others",
-        "weights",
-        "engine",
-        "free",
-    }
     page.machine.strip.chosen.emit(OtherMachine(ram_bytes=64 * GIB))
     assert "kv" in {part.kind for part in page.detail.weighed.bars.bars[0].memory.ordered}
     assert f"64.0{THIN}GiB" in page.machine.strip.said

@@ -57,3 +57,12 @@ def test_two_rows_where_one_has_no_room(bar):
     assert bar.layout().direction() == QBoxLayout.Direction.LeftToRight
     bar.resize(bar.minimumSizeHint().width(), bar.height())
     assert bar.layout().direction() == QBoxLayout.Direction.TopToBottom
+
+
+def test_what_was_set_elsewhere_is_shown_and_told_to_nobody(bar):
+    told = []
+    bar.context_chosen.connect(told.append)
+    bar.changed.connect(told.append)
+    bar.show_settings(WhatIf("q8_0", 2), 9000)
+    assert told == []
+    assert (bar.what_if, bar.context.value(), bar.reset.isEnabled()) == (WhatIf("q8_0", 2), 9000, True)

@@ -118,7 +118,10 @@ class LibraryPage(Page):
         return self._errors
 
     def entered(self) -> None:
-        self._controls.show_context(self._services.settings.value.context)
+        services = self._services
+        self._controls.show_settings(services.weighing.what_if, services.settings.value.context)
+        self._detail.weighed.speed.show_wanted(services.weighing.wanted_tps)
+        self._machine.take_over()
         self._show_all()
         self._detail.wake()
         self._table.setFocus()

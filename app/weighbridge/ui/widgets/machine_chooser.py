@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.task import Task
@@ -24,12 +25,12 @@ class MachineChooser(QObject):
     changed = Signal()
     opened = Signal()
 
-    def __init__(self, services: Services, parent: QObject | None = None) -> None:
+    def __init__(self, services: Services, parent: QWidget) -> None:
         super().__init__(parent)
         self._services = services
         self._table = services.weighing.tables.cards
         self._listed: Task | None = None
-        self.strip = MachineStrip(services.theme, self._find)
+        self.strip = MachineStrip(services.theme, self._find, parent)
         self.opener = button(text("What if…"), self.open, name=text("What if the machine were another?"))
         self.opener.setToolTip(text("Weigh for another card, more of them, or other memory"))
         self.strip.chosen.connect(self._choose)
@@ -37,11 +38,7 @@ class MachineChooser(QObject):
         services.memories.changed.connect(self._allow)
         services.facts.changed.connect(self._allow)
         self._allow()
-        other = services.weighing.other
-        if other is not None:
-            self.strip.apply(other)
-            self.strip.show()
-            self.show_machine()
+        self.take_over()
 
     @property
     def is_open(self) -> bool:
@@ -57,6 +54,13 @@ class MachineChooser(QObject):
             self._listed = self._services.background.run(self._list, lambda found: self.strip.offer(*found), _ignore)
         self.strip.open()
         self.opened.emit()
+
+    def take_over(self) -> None:
+        """Show the machine that is meant, whoever chose it; tells nobody."""
+        other = self._services.weighing.other
+        self.strip.apply(other or OtherMachine())
+        self.strip.setVisible(other is not None)
+        self.show_machine()
 
     def show_machine(self) -> None:
         """Say which machine models are weighed for."""

@@ -118,6 +118,15 @@ class WhatIfBar(QWidget):
         self._experts.setValue(what_if.cpu_experts or 0)
         self._context.setValue(context)
 
+    def show_settings(self, what_if: WhatIf, context: int) -> None:
+        """Show what stands elsewhere, and tell nobody."""
+        controls = (self._kv, self._slots, self._layers, self._experts, self._context)
+        blocked = [control.blockSignals(True) for control in controls]
+        self.apply(what_if, context)
+        for control, was in zip(controls, blocked, strict=True):
+            control.blockSignals(was)
+        self.show_context(context)
+
     def minimumSizeHint(self) -> QSize:
         return QSize(self._wide(self._first), super().minimumSizeHint().height())
 
