@@ -53,4 +53,12 @@ def reveal(path: Path, background: Background, instead: Open = open_folder) -> N
         del task
         return run_command(reveal_command(path.absolute()))
 
-    background.run(show, lambda taken: None if taken else instead(path), lambda _error: instead(path))
+    def shown(taken: bool) -> None:
+        if not taken:
+            instead(path)
+
+    def failed(error: BaseException) -> None:
+        del error
+        instead(path)
+
+    background.run(show, shown, failed)
