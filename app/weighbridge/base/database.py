@@ -76,7 +76,26 @@ def m004_downloads(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_chats, m002_observations, m003_speeds, m004_downloads)
+def m005_library(connection: sqlite3.Connection) -> None:
+    """What is written on models, by path and format; hashes that downloads knew, and those that were counted here.
+
+    Paths are bytes, as the file system has them.
+    """
+    connection.execute(
+        "CREATE TABLE marks (path BLOB NOT NULL, format TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', used REAL,"
+        " off_list INTEGER NOT NULL DEFAULT 0, parts TEXT NOT NULL DEFAULT '{}', PRIMARY KEY (path, format))"
+    )
+    connection.execute(
+        "CREATE TABLE promised_hashes (id INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB NOT NULL UNIQUE,"
+        " size_bytes INTEGER NOT NULL, modified_ns INTEGER NOT NULL, sha256 TEXT NOT NULL)"
+    )
+    connection.execute(
+        "CREATE TABLE counted_hashes (id INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB NOT NULL UNIQUE,"
+        " size_bytes INTEGER NOT NULL, modified_ns INTEGER NOT NULL, sha256 TEXT NOT NULL, expected TEXT)"
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_chats, m002_observations, m003_speeds, m004_downloads, m005_library)
 
 
 class Database:

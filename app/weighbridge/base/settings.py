@@ -61,6 +61,7 @@ _IDLE = Number(
     none=mark("Never"),
 )
 _FOLDERS = Folders(mark("Model folders"), mark("Looked at beside Weighbridge's own folder."), _MODELS)
+_FILES = Folders()  # without a title: files are added by dropping them on the window, or by a command
 _OFFLINE = Switch(
     mark("Stay offline"),
     mark("Nothing is asked of the Hub or of a package index. Other machines that you have named yourself still are."),
@@ -106,7 +107,8 @@ class Settings:
     """All settings with their defaults. None is "not set", and is not written.
 
     `context` is the context length, in tokens, of a load that asks for none. `model_folders` are looked at beside our
-    own. A model that nobody has used for `idle_minutes` is ended; None: never. `download_mbps` is in Mbit/s.
+    own, and so are the single `model_files`. A model that nobody has used for `idle_minutes` is ended; None: never.
+    `download_mbps` is in Mbit/s.
     """
 
     theme: str = setting("system", _THEME)
@@ -117,6 +119,7 @@ class Settings:
     context: int = setting(4096, _CONTEXT)
     idle_minutes: int | None = setting(None, _IDLE)
     model_folders: tuple[str, ...] = setting((), _FOLDERS)
+    model_files: tuple[str, ...] = setting((), _FILES)
     offline: bool = setting(False, _OFFLINE)
     downloads_at_once: int = setting(2, _AT_ONCE)
     download_mbps: int | None = setting(None, _CAP)

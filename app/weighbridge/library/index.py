@@ -14,9 +14,9 @@ from weighbridge.base.task import Task
 from weighbridge.formats.model import ModelInfo
 from weighbridge.library.full_headers import FullHeaders, has_table
 from weighbridge.library.headers import Headers
-from weighbridge.library.model import Model
+from weighbridge.library.model import Model, key_of
 from weighbridge.library.rows import in_full
-from weighbridge.library.scan import Listing, key_of, list_models
+from weighbridge.library.scan import Listing, list_models
 
 MAX_NAME = 4_096
 

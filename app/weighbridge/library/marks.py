@@ -1,12 +1,27 @@
-"""What the user, and time, have written on models: notes, when one was last used, what was taken off the list."""
+"""What the user, and time, have written on models: notes, when one was last used, what was taken off the list.
+
+A mark belongs to a path and a format: it survives every scan, and a file that goes and comes back still bears it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from weighbridge.base.database import Database
+from weighbridge.base.printable import encodable
 from weighbridge.formats.variant import Role
+from weighbridge.library.model import Key, Model, key_of
+
+MAX_NOTE = 10_000
+"""Characters of a note that are kept."""
+
+Listener = Callable[[Key], object]
 
 
 @dataclass(frozen=True)
@@ -21,3 +36,113 @@ class Mark:
     used_s: float | None = None
     off_list: bool = False
     parts: Mapping[Role, Path | None] = field(default_factory=dict)
+
+
+class Marks:
+    """The one owner of all marks, in `database`. Safe to use from any thread.
+
+    Reading looks at memory alone. Writing raises BadFile("database.failed"), and then nothing has changed.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = threading.RLock()
+        self._marks: dict[Key, Mark] = {}
+        self._listeners: tuple[Listener, ...] = ()
+        self.reload()
+
+    def of(self, model: Model) -> Mark:
+        """What is written on `model`."""
+        return self._marks.get(key_of(model), Mark())
+
+    def all(self) -> Mapping[Key, Mark]:
+        """All marks, also of models that are not here now."""
+        with self._lock:
+            return dict(self._marks)
+
+    def off_list(self) -> frozenset[Key]:
+        """The models that were taken off the list."""
+        with self._lock:
+            return frozenset(key for key, mark in self._marks.items() if mark.off_list)
+
+    def reload(self) -> None:
+        """Read them again: another process may have written some."""
+        with self._lock:
+            rows = self._database.rows("SELECT * FROM marks")
+            self._marks = {(Path(os.fsdecode(row["path"])), str(row["format"])): _mark(row) for row in rows}
+
+    def write_note(self, model: Model, note: str) -> None:
+        """Write `note` in the place of what was noted on `model`."""
+        self._write(model, note=encodable(note)[:MAX_NOTE])
+
+    def used(self, model: Model, when_s: float) -> None:
+        """Say that `model` was used then, in seconds since 1970."""
+        self._write(model, used_s=when_s)
+
+    def take_off(self, model: Model) -> None:
+        """Leave `model` out of every list; its files stay."""
+        self._write(model, off_list=True)
+
+    def put_back(self, model: Model) -> None:
+        """Undo `take_off`."""
+        self._write(model, off_list=False)
+
+    def choose_part(self, model: Model, role: Role, path: Path | None) -> None:
+        """Have the file at `path` loaded beside `model` in `role`; None: no file."""
+        with self._lock:
+            self._write(model, parts={**self.of(model).parts, role: path})
+
+    def forget_choice(self, model: Model, role: Role) -> None:
+        """Have the file of `role` chosen by name and fit again."""
+        with self._lock:
+            parts = {known: path for known, path in self.of(model).parts.items() if known is not role}
+            self._write(model, parts=parts)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Have `listener` called with the key of each model whose mark was changed, from the thread that did it.
+
+        Returns what ends that.
+        """
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+
+        def unsubscribe() -> None:
+            with self._lock:
+                self._listeners = tuple(known for known in self._listeners if known is not listener)
+
+        return unsubscribe
+
+    def _write(self, model: Model, **changes: object) -> None:
+        """Only what has changed is written: another process may have written the rest meanwhile."""
+        key = key_of(model)
+        with self._lock:
+            made = replace(self.of(model), **changes)  # type: ignore[arg-type]
+            values = {_COLUMNS[name]: _column(made, name) for name in changes}
+            with self._database.transaction() as connection:
+                named = (os.fsencode(key[0]), key[1])
+                connection.execute("INSERT OR IGNORE INTO marks (path, format) VALUES (?, ?)", named)
+                sets = ", ".join(f"{name} = ?" for name in values)
+                connection.execute(f"UPDATE marks SET {sets} WHERE path = ? AND format = ?", (*values.values(), *named))
+            self._marks[key] = made
+            listeners = self._listeners
+        for listener in listeners:
+            listener(key)
+
+
+_COLUMNS = {"note": "note", "used_s": "used", "off_list": "off_list", "parts": "parts"}
+
+
+def _column(mark: Mark, name: str) -> object:
+    if name == "parts":
+        return json.dumps({role: None if path is None else os.fspath(path) for role, path in mark.parts.items()})
+    return getattr(mark, name)
+
+
+def _mark(row: sqlite3.Row) -> Mark:
+    """A damaged choice of parts must not keep the note from being read."""
+    try:
+        told = json.loads(row["parts"])
+        parts = {Role(role): None if path is None else Path(path) for role, path in told.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        parts = {}
+    return Mark(row["note"], row["used"], bool(row["off_list"]), parts)

@@ -59,3 +59,12 @@ class Model:
     def companion(self, role: Role) -> Helper | None:
         """The nearest companion of a role."""
         return next((helper for helper in self.companions if helper.role is role), None)
+
+
+Key = tuple[Path, str]
+"""What a model stays the same by, from one listing to the next: its path and its format."""
+
+
+def key_of(model: Model) -> Key:
+    """The key of `model`."""
+    return model.path, model.format

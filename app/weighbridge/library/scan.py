@@ -15,20 +15,11 @@ from weighbridge.library.files import Found, find_files, stamp_of
 from weighbridge.library.folders import model_folders
 from weighbridge.library.full_headers import FullHeaders, has_table
 from weighbridge.library.headers import Headers
-from weighbridge.library.model import Model
+from weighbridge.library.model import Key, Model, key_of
 from weighbridge.library.rows import Row, echo_row, folder_row, gguf_rows, in_full, shown_name
 
 _HELPERS = frozenset({Kind.PROJECTION, Kind.IMATRIX})
 """What is shown beside its model alone."""
-
-
-Key = tuple[Path, str]
-"""What a model stays the same by, from one listing to the next: its path and its format."""
-
-
-def key_of(model: Model) -> Key:
-    """The key of `model`."""
-    return model.path, model.format
 
 
 @dataclass(frozen=True)
