@@ -25,10 +25,10 @@ from weighbridge.estimates.estimate import HOST, Estimate, Place, PlaceKind, Ter
 from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.plan import Plan
 from weighbridge.formats.gguf import read_header
+from weighbridge.formats.head import Head
 from weighbridge.formats.model import ModelInfo, model_info
 from weighbridge.formats.source import BytesSource
 from weighbridge.running.sizing import Limits, Table, sized
-from weighbridge.running.skeleton import Head
 from weighbridge_engines.api import Cause, Load
 from weighbridge_engines.catalogue import catalogue
 

@@ -16,9 +16,10 @@ from tests.formats.made_gguf import head, tensor, text, value
 
 from weighbridge.base.errors import BadFile, Cancelled
 from weighbridge.base.task import Task
+from weighbridge.formats.head import Head
 from weighbridge.running import sizing
 from weighbridge.running.sizing import Limits, Sizing, Table, memory_limit, sized
-from weighbridge.running.skeleton import Head, read_head
+from weighbridge.running.skeleton import read_head
 from weighbridge_engines.api import Cause, Load
 from weighbridge_engines.catalogue import catalogue
 

@@ -6,8 +6,9 @@ import pytest
 from tests.formats.made_gguf import LLAMA, gguf, tensor
 
 from weighbridge.base.errors import BadFile
+from weighbridge.formats.head import Head
 from weighbridge.running import skeleton
-from weighbridge.running.skeleton import Head, allocated_bytes, read_head, write_skeletons
+from weighbridge.running.skeleton import allocated_bytes, read_head, write_skeletons
 
 MIB = 1 << 20
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from weighbridge.base.errors import BadFile
 from weighbridge.formats.gguf import Header, Value, read_header
@@ -27,18 +27,26 @@ def full_info(paths: Sequence[Path], check: Callable[[], None] = lambda: None) -
         check()
         with FileSource(path) as source:
             headers.append(read_header(source, full=True))
-    whole = headers[0] if len(headers) == 1 else _joined(headers, paths)
-    return model_info(whole, paths[0].stem)
+    return joined_info(headers, [path.name for path in paths])
 
 
-def _joined(headers: Sequence[Header], paths: Sequence[Path]) -> Header:
-    for place, (header, path) in enumerate(zip(headers, paths, strict=True)):
+def joined_info(headers: Sequence[Header], names: Sequence[str]) -> ModelInfo:
+    """What the whole headers of a file, or of all parts of a set, say together; `names` are those of the files.
+
+    Raises BadFile("model.parts_differ") where they are not the parts of one model.
+    """
+    whole = headers[0] if len(headers) == 1 else _joined(headers, names)
+    return model_info(whole, PurePath(names[0]).stem)
+
+
+def _joined(headers: Sequence[Header], names: Sequence[str]) -> Header:
+    for place, (header, name) in enumerate(zip(headers, names, strict=True)):
         if header.metadata.get(_NUMBER) != place or header.metadata.get(_COUNT) != len(headers):
-            raise BadFile("model.parts_differ", name=path.name)
+            raise BadFile("model.parts_differ", name=name)
     tensors = tuple(chain.from_iterable(header.tensors or () for header in headers))
     told = headers[0].metadata.get(_TENSORS)
     if told is not None and told != len(tensors):
-        raise BadFile("model.parts_differ", name=paths[0].name)
+        raise BadFile("model.parts_differ", name=names[0])
     _check_names(tensors)
     return replace(headers[0], metadata=_without_split(headers[0]), tensors=tensors, tensor_count=len(tensors))
 

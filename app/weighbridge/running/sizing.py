@@ -8,6 +8,7 @@ it is ended at the last row.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -22,10 +23,11 @@ from pathlib import Path
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.task import Task
+from weighbridge.formats.head import Head
 from weighbridge.running.child import GRACE_S, Child
 from weighbridge.running.command import environment, worker_argv
 from weighbridge.running.log import LogRing
-from weighbridge.running.skeleton import Head, read_head, write_skeletons
+from weighbridge.running.skeleton import read_head, write_skeletons
 from weighbridge_engines.api import Cause, Engine, Load, Row
 
 LIMIT_S = 20.0
@@ -80,26 +82,37 @@ class Sizing:
 
         Takes half a second, LIMIT_S at most. Raises Cancelled where `task` is cancelled.
         """
+        return self._table(engine_id, files_of(parts), lambda: [read_head(path) for path in parts], load, task)
+
+    def table_of_heads(
+        self, engine_id: str, heads: Sequence[Head], load: Load, task: Task | None = None
+    ) -> Table | Cause:
+        """The same for a model that is not here, of which there are only `heads`, one for each part."""
+        return self._table(engine_id, contents_of(heads), lambda: heads, load, task)
+
+    def _table(
+        self, engine_id: str, files: str, heads: Callable[[], Sequence[Head]], load: Load, task: Task | None
+    ) -> Table | Cause:
         engine = self._engines[engine_id]
         with self._one:
-            key = (engine.id, engine.version(), files_of(parts), decisive(load))
+            key = (engine.id, engine.version(), files, decisive(load))
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-            table = self._asked(engine, parts, load, task or Task())
+            table = self._asked(engine, heads, load, task or Task())
             if isinstance(table, Table):
                 self._known[key] = table
                 if len(self._known) > REMEMBERED:
                     self._known.popitem(last=False)
             return table
 
-    def _asked(self, engine: Engine, parts: Sequence[Path], load: Load, task: Task) -> Table | Cause:
+    def _asked(self, engine: Engine, heads: Callable[[], Sequence[Head]], load: Load, task: Task) -> Table | Cause:
         limits = Limits(memory_bytes=memory_limit(self._available_bytes()))
         try:
-            heads = [read_head(path) for path in parts]
+            read = heads()
         except WeighbridgeError as error:
             return Cause(error.code, error.values)
-        return sized(engine, heads, load, self._folder, limits, task)
+        return sized(engine, read, load, self._folder, limits, task)
 
 
 def sized(
@@ -209,6 +222,11 @@ def decisive(load: Load) -> str:
 def files_of(parts: Sequence[Path]) -> str:
     """Which files these are, as text that is another once one has changed."""
     return json.dumps([_identity(path) for path in parts])
+
+
+def contents_of(heads: Sequence[Head]) -> str:
+    """Which headers these are, as text that is another for others."""
+    return json.dumps([(hashlib.sha256(head.content).hexdigest(), head.size_bytes) for head in heads])
 
 
 def _identity(path: Path) -> tuple[str, int, int] | None:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from weighbridge.base.errors import BadFile
-from weighbridge.formats.gguf import TEMPLATE_KEY, Header, read_header
+from weighbridge.formats.head import Head, head_of, require_quotable
 from weighbridge.formats.source import FileSource
 
 _STEM = "model"
@@ -24,14 +23,6 @@ _FSCTL_SET_SPARSE = 0x900C4
 _NO_SIZE = 0xFFFFFFFF
 
 
-@dataclass(frozen=True)
-class Head:
-    """One part of a model: the bytes of its header, up to the weights, and how long the whole part is."""
-
-    content: bytes
-    size_bytes: int
-
-
 def read_head(path: Path) -> Head:
     """The head of a GGUF file.
 
@@ -39,12 +30,9 @@ def read_head(path: Path) -> Head:
     would spread over several lines of its log.
     """
     with FileSource(path) as source:
-        header = read_header(source, full=True)
-        for words in _quotable(header):
-            if not words.isprintable():
-                raise BadFile("gguf.key", key=repr(words)[:40])
-        end = min(header.data_start or 0, source.size_bytes or 0)
-        return Head(source.read(0, end), source.size_bytes or 0)
+        header, head = head_of(source)
+    require_quotable(header)
+    return head
 
 
 def write_skeletons(heads: Sequence[Head], folder: Path) -> Path:
@@ -62,16 +50,6 @@ def write_skeletons(heads: Sequence[Head], folder: Path) -> Path:
     except OSError as error:
         raise BadFile("sizing.unwritable", path=str(folder), reason=error.strerror or str(error)) from error
     return paths[0]
-
-
-def _quotable(header: Header) -> list[str]:
-    """Names, and texts that are one word: those of the author and the chat template may have lines."""
-    texts = [
-        value
-        for key, value in header.metadata.items()
-        if isinstance(value, str) and key != TEMPLATE_KEY and (not key.startswith("general.") or "architecture" in key)
-    ]
-    return [*header.metadata, *texts, *(tensor.name for tensor in header.tensors or ())]
 
 
 def _names(count: int) -> list[str]:
