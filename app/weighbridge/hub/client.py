@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -19,6 +20,8 @@ from weighbridge.hub.access import Access
 from weighbridge.hub.connecting import Resolve, resolve
 from weighbridge.hub.errors import About, BadAnswer, fault
 from weighbridge.hub.forms import COMMIT, REPO_ID, SHA256, matching
+from weighbridge.hub.hit_reading import hit_of
+from weighbridge.hub.hits import Hit
 from weighbridge.hub.library import PLAIN, library
 from weighbridge.hub.network import NetworkLog
 from weighbridge.hub.remote import Bytes, Located, RemoteFile, Repository, XetPlace
@@ -35,6 +38,7 @@ MOST_FILES = 100_000
 README_BYTES = 1 << 20
 _AGENT = f"weighbridge/{__version__}"
 _MOST_REVISION = 250
+_RANGE = re.compile(r"bytes (\d{1,15})-")
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
@@ -77,11 +81,30 @@ class Hub:
             tags = tuple(str(tag) for tag in said.tags or ())
             return Repository(name, revision, commit, files, bool(said.gated), tags)
 
+    def hit(self, repo_id: str, revision: str = "main") -> Hit:
+        """What is told of a repository without its files, with the commit at which `revision` is now."""
+        _require_names(repo_id, revision)
+        with self._library(About(repo_id, revision)) as api:
+            said = api.model_info(repo_id, revision=None if revision == "main" else revision, timeout=READ_S)
+            matching(COMMIT, said.sha)
+            return hit_of(said)
+
+    def files(self, repo_id: str, commit: str, task: Task | None = None) -> tuple[RemoteFile, ...]:
+        """All files at a commit. `task` can end it between two pages of a thousand."""
+        _require_names(repo_id, commit)
+        with self._library(About(repo_id, commit)) as api:
+            return tuple(_files(api.list_repo_tree(repo_id, recursive=True, revision=commit), task))
+
     def branches(self, repo_id: str) -> tuple[str, ...]:
         """The names of its branches, as the Hub orders them."""
+        return tuple(self.branch_commits(repo_id))
+
+    def branch_commits(self, repo_id: str) -> Mapping[str, str]:
+        """At which commit each of its branches is now, as the Hub orders them."""
         _require_names(repo_id)
         with self._library(About(repo_id)) as api:
-            return tuple(str(branch.name) for branch in api.list_repo_refs(repo_id).branches)
+            found = api.list_repo_refs(repo_id).branches
+            return {str(branch.name): matching(COMMIT, branch.target_commit) for branch in found}
 
     def user(self) -> str:
         """The name of whose token it is. Raises Refused("hub.token") where the Hub does not take it."""
@@ -152,22 +175,35 @@ class Hub:
 
     def small(self, repo_id: str, commit: str, path: str, most_bytes: int, purpose: str = "file") -> bytes:
         """The first `most_bytes` of a file: the whole of a small one."""
+        return self.part(repo_id, commit, path, 0, most_bytes, purpose)
+
+    def part(
+        self,
+        repo_id: str,
+        commit: str,
+        path: str,
+        start: int,
+        length: int,
+        purpose: str = "header",
+        task: Task | None = None,
+    ) -> bytes:
+        """`length` bytes of a file from `start` on; fewer where it ends before. `task` ends it between two pieces."""
         _require_names(repo_id, commit, path)
         with self._asking(About(repo_id, commit, path)):
             request = self._client.build_request(
                 "GET",
                 self._address(repo_id, commit, path),
-                headers={"range": f"bytes=0-{most_bytes - 1}"},
+                headers={"range": f"bytes={start}-{start + length - 1}"},
                 extensions=_extensions(purpose, None),
             )
             try:
                 response = self._client.send(request, stream=True)
             except BadAnswer as bad:
                 if bad.answer.status == httpx2.codes.RANGE_NOT_SATISFIABLE:
-                    return b""  # an empty file has no first byte
+                    return b""  # there is no such byte, as in an empty file
                 raise
             try:
-                return _first(response, most_bytes)
+                return _between(response, start, length, task)
             finally:
                 response.close()
 
@@ -246,10 +282,19 @@ def _file(entry: RepoFile | RepoFolder) -> Iterator[RemoteFile]:
     yield RemoteFile(entry.path, entry.size, sha256, git_sha1, xet_hash)
 
 
-def _first(response: httpx2.Response, most_bytes: int) -> bytes:
-    held = bytearray()
+def _between(response: httpx2.Response, start: int, length: int, task: Task | None) -> bytes:
+    """What was asked for, also of an answer that begins at the file's start. Raises ValueError for another range."""
+    skipped = start
+    if response.status_code == httpx2.codes.PARTIAL_CONTENT:
+        told = _RANGE.match(response.headers.get("content-range", ""))
+        if told is None or int(told.group(1)) != start:
+            raise ValueError("Content-Range")
+        skipped = 0
+    held, wanted_bytes = bytearray(), skipped + length
     for piece in response.iter_raw():
+        if task is not None:
+            task.check()
         held += piece
-        if len(held) >= most_bytes:
+        if len(held) >= wanted_bytes:
             break
-    return bytes(held[:most_bytes])
+    return bytes(held[skipped:wanted_bytes])
