@@ -17,6 +17,7 @@ from weighbridge import __version__
 from weighbridge.base.errors import Refused, Unreachable
 from weighbridge.base.task import Task
 from weighbridge.hub.access import Access
+from weighbridge.hub.allowance import Allowances
 from weighbridge.hub.connecting import Resolve, resolve
 from weighbridge.hub.errors import About, BadAnswer, fault
 from weighbridge.hub.forms import COMMIT, REPO_ID, SHA256, matching
@@ -45,14 +46,16 @@ _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 class Hub:
     """The Hub that `access` names; every request is written into `log`. From any thread.
 
-    `tls` and `look_up` stand in for the system's trust and name server. A method may raise what `remote.Source` says.
+    `tls` and `look_up` stand in for the system's trust and name server. `allowances` is what it lets this user ask.
+    A method may raise what `remote.Source` says.
     """
 
     def __init__(
         self, access: Access, log: NetworkLog, tls: ssl.SSLContext | None = None, look_up: Resolve = resolve
     ) -> None:
         self._access, self._log, self._tls, self._look_up = access, log, tls, look_up
-        self._transport = Transport(access, log, tls, look_up)
+        self.allowances = Allowances()
+        self._transport = Transport(access, log, tls, look_up, self.allowances)
         self._xet = XetStorage()
         self._client = httpx2.Client(
             transport=self._transport,

@@ -18,6 +18,7 @@ import httpx2
 from weighbridge.base.errors import Refused, Unreachable, WeighbridgeError
 from weighbridge.hub.access import Access
 from weighbridge.hub.addresses import Origin, origin_of, require_allowed
+from weighbridge.hub.allowance import Allowances
 from weighbridge.hub.connecting import CheckedBackend, Resolve, resolve
 from weighbridge.hub.errors import Answer, BadAnswer, broken
 from weighbridge.hub.network import Line, NetworkLog
@@ -45,9 +46,15 @@ class Transport(httpx2.BaseTransport):
     answer that is neither good nor a redirect."""
 
     def __init__(
-        self, access: Access, log: NetworkLog, tls: ssl.SSLContext | None = None, look_up: Resolve = resolve
+        self,
+        access: Access,
+        log: NetworkLog,
+        tls: ssl.SSLContext | None = None,
+        look_up: Resolve = resolve,
+        allowances: Allowances | None = None,
     ) -> None:
         self._access, self._log = access, log
+        self._allowances = allowances or Allowances()
         self._tls = tls
         self._backend = CheckedBackend(access.origin, look_up)
         self._lock = threading.Lock()
@@ -71,6 +78,8 @@ class Transport(httpx2.BaseTransport):
             raise _told(line, error) from None
         line.answered(answer.status)
         response = self._response(answer, request, line, address.host)
+        if address == endpoint:
+            self._allowances.hear(response.headers)
         try:
             _require_good(response, address.host, address == endpoint, token)
         except BaseException:
