@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weighbridge.base.errors import BadFile
 from weighbridge.base.printable import printable
+from weighbridge.base.task import Task
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.gguf_variants import FORMAT, gguf_label, gguf_variants, is_gguf
 from weighbridge.formats.model import ModelInfo
 from weighbridge.formats.split import part_of_name, piece_of_name
 from weighbridge.formats.variant import Companion, File, Hints, Reader, Variant
 from weighbridge.library.files import Found
-from weighbridge.library.folders import FolderModel
+from weighbridge.library.folders import FolderModel, model_folders
 from weighbridge.library.headers import Headers
 from weighbridge.library.model import Helper, Model
 
@@ -33,9 +34,22 @@ class Row:
     files: tuple[Found, ...]
 
 
+def rows_below(root: Path, files: Sequence[Found], headers: Headers, task: Task) -> Iterator[Row]:
+    """All that is a model, or helps one, among `files`, which lie below `root`."""
+    folders = list(model_folders(files))
+    for done, (top, inside) in enumerate(folders):
+        task.step(done, len(folders))
+        yield from (folder_row(root, model) for model in headers.in_folder(top, inside))
+    yield from gguf_rows(root, [file for file in files if is_gguf(file.path.name)], headers, task.check)
+    yield from (echo_row(file) for file in files if file.path.suffix.lower() == ".echo")
+
+
 def gguf_rows(root: Path, files: Iterable[Found], headers: Headers, check: Callable[[], None]) -> list[Row]:
-    """The GGUF models among `files`, which lie below `root`. `check` is called before each file is read."""
-    found = {file.path.relative_to(root).as_posix(): file for file in files if is_gguf(file.path.name)}
+    """The GGUF models in `files`, which lie below `root` and hold GGUF whatever they are called.
+
+    `check` is called before each file is read.
+    """
+    found = {file.path.relative_to(root).as_posix(): file for file in files}
 
     def header(path: str) -> ModelInfo | BadFile:
         check()

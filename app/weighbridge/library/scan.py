@@ -12,11 +12,10 @@ from weighbridge.base.task import Task
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 from weighbridge.library.files import Found, find_files, stamp_of
-from weighbridge.library.folders import model_folders
 from weighbridge.library.full_headers import FullHeaders, has_table
 from weighbridge.library.headers import Headers
 from weighbridge.library.model import Key, Model, key_of
-from weighbridge.library.rows import Row, echo_row, folder_row, gguf_rows, in_full, shown_name
+from weighbridge.library.rows import Row, in_full, rows_below, shown_name
 
 _HELPERS = frozenset({Kind.PROJECTION, Kind.IMATRIX})
 """What is shown beside its model alone."""
@@ -52,16 +51,6 @@ def list_models(folders: Sequence[Path], task: Task, headers: Headers, full: Ful
     models = [with_known(model, stamps[key_of(model)], full) for model in _with_unique_ids(rows)]
     models.sort(key=lambda model: model.id.casefold())
     return Listing(tuple(models), search.skipped, stamps)
-
-
-def rows_below(root: Path, files: Sequence[Found], headers: Headers, task: Task) -> Iterator[Row]:
-    """All that is a model, or helps one, among `files`, which lie below `root`."""
-    folders = list(model_folders(files))
-    for done, (top, inside) in enumerate(folders):
-        task.step(done, len(folders))
-        yield from (folder_row(root, model) for model in headers.in_folder(top, inside))
-    yield from gguf_rows(root, files, headers, task.check)
-    yield from (echo_row(file) for file in files if file.path.suffix.lower() == ".echo")
 
 
 def with_known(model: Model, stamp: str, full: FullHeaders) -> Model:
