@@ -28,7 +28,7 @@ from weighbridge.library.model import Model
 from weighbridge.running.paces import speed_tables
 from weighbridge.ui.background import Background
 from weighbridge.ui.garbage import Garbage
-from weighbridge.ui.models.library_model import LibraryRow
+from weighbridge.ui.models.library_row import LibraryRow
 from weighbridge.ui.pages.library_table import LibraryTable
 from weighbridge.ui.speedometers import Speedometers
 from weighbridge.ui.theme import Theme

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from datetime import datetime
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -30,6 +29,7 @@ from PySide6.QtWidgets import (
 
 from weighbridge.base.words import text
 from weighbridge.chat.conversation import Conversation
+from weighbridge.ui.moments import when
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.parts import action, button, column, label, row
 
@@ -227,21 +227,6 @@ class _Drawing(QStyledItemDelegate):
         )
         painter.drawText(area.left(), area.top() + line + STEP + metrics.ascent(), below)
         painter.restore()
-
-
-def when(then_s: float, now_s: float) -> str:
-    """How long ago, short: "now", "5 min", "2 h", "yesterday", "12 May"; seconds since 1970."""
-    passed = now_s - then_s
-    then, now = datetime.fromtimestamp(then_s), datetime.fromtimestamp(now_s)
-    if passed < 60:
-        return text("now")
-    if passed < 3600:
-        return text("{minutes} min", minutes=int(passed // 60))
-    if then.date() == now.date():
-        return text("{hours} h", hours=int(passed // 3600))
-    if (now.date() - then.date()).days == 1:
-        return text("yesterday")
-    return then.date().isoformat()
 
 
 def _without_text(option: QStyleOptionViewItem) -> QStyleOptionViewItem:

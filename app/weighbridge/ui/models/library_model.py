@@ -1,111 +1,103 @@
-"""The Library as a table: one row a model, with what it needs in memory and what its engine does."""
+"""The Library as a table: one row a model, sorted by any column, filtered by words and by a test.
+
+It sorts and filters by itself: a proxy of Qt asks twice for each comparison, and 10,000 rows then take a second.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFont
 
-from weighbridge.base.units import number, size
+from weighbridge.base.units import number
 from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.speed_words import speed_in_words
 from weighbridge.estimates.speed.speeds import DEPTH
-from weighbridge.running.state import Running
-from weighbridge.ui import weight
-from weighbridge.ui.models.weighed import Weighed, by_fit, by_need, by_speed
-from weighbridge.ui.running_words import badge_of, word_of
+from weighbridge.ui.models.library_row import NUMBERS, WEIGHED, Column, LibraryRow, shown, sort_key, tip
+from weighbridge.ui.models.ordering import ordered
 from weighbridge.ui.widgets.cells import BADGE_ROLE, BAR_ROLE, CHIP_ROLE
 
 _Index = QModelIndex | QPersistentModelIndex
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
-
-class Column(IntEnum):
-    """The columns from the left."""
-
-    MODEL = 0
-    FORMAT = 1
-    QUANT = 2
-    SIZE = 3
-    CONTEXT = 4
-    MEMORY = 5
-    FIT = 6
-    SPEED = 7
-    RUNNER = 8
-    STATE = 9
-
-
-NUMBERS = (Column.SIZE, Column.CONTEXT, Column.MEMORY, Column.SPEED)
-
-
-@dataclass(frozen=True)
-class LibraryRow(Weighed):
-    """A weighed model, and its engine process where there is one."""
-
-    running: Running | None = None
-
-    @property
-    def badge(self) -> tuple[str, str] | None:
-        """The badge of its state: damaged, or what its engine does; None for a file that just lies there."""
-        if self.model.problem is not None:
-            return "no", text("Damaged")
-        if self.running is None:
-            return None
-        return badge_of(self.running.state)[0], word_of(self.running)
+Test = Callable[[LibraryRow], bool]
 
 
 class LibraryModel(QAbstractTableModel):
-    """Rows are replaced as a whole after a scan, and updated one by one when an engine changes."""
+    """Rows are replaced as a whole after a scan, and updated one by one when a model is weighed or its engine changes.
+
+    Rows that come or go, in a scan or by a filter, reset the model; otherwise what is selected stays selected.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[LibraryRow] = []
+        self._place_of: dict[str, int] = {}
+        self._searched: list[str | None] = []
+        self._order: list[int] = []
+        self._column, self._descending = Column.MODEL, False
+        self._words: list[str] = []
+        self._test: Test | None = None
         self._context = 0
         self._speed_basis: Callable[[Choice], str] = lambda _choice: ""
 
+    @property
+    def rows(self) -> Sequence[LibraryRow]:
+        """All rows, those that are filtered out among them."""
+        return self._rows
+
     def show_rows(self, rows: Sequence[LibraryRow], context: int) -> None:
         """Show `rows`, weighed at `context` tokens. Rows of the same models are updated where they stand."""
-        same = [row.model.id for row in rows] == [row.model.id for row in self._rows]
         if context != self._context:
             self._context = context
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, Column.MEMORY, Column.MEMORY)
-        if not same:
-            self.beginResetModel()
-            self._rows = list(rows)
-            self.endResetModel()
+        if [row.model.id for row in rows] == list(self._place_of):
+            changed = [place for place, row in enumerate(rows) if row is not self._rows[place]]
+            self._put({place: rows[place] for place in changed if rows[place] != self._rows[place]}, tuple(Column))
             return
-        changed = [place for place, row in enumerate(rows) if row != self._rows[place]]
-        self._rows = list(rows)
-        if changed:  # told once: who listens measures whole columns
-            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], len(Column) - 1))
+        self.beginResetModel()
+        self._rows, self._searched = list(rows), [None] * len(rows)
+        self._place_of = {row.model.id: place for place, row in enumerate(rows)}
+        self._order = self._sorted(self._kept())
+        self.endResetModel()
 
     def update_rows(self, rows: Mapping[str, LibraryRow]) -> None:
-        """Put these, by model id, in the place of the rows of the same models."""
-        changed = [place for place, row in enumerate(self._rows) if row.model.id in rows]
-        for place in changed:
-            self._rows[place] = rows[self._rows[place].model.id]
-        if changed:  # only the columns that may differ: a table that is sorted by another need not be sorted again
-            self.dataChanged.emit(self.index(changed[0], Column.MEMORY), self.index(changed[-1], Column.RUNNER))
+        """Put these, by model id, in the place of the rows of the same models, which were weighed anew."""
+        known = {self._place_of[model_id]: row for model_id, row in rows.items() if model_id in self._place_of}
+        self._put(known, WEIGHED)
+
+    def search(self, typed: str) -> None:
+        """Show the rows that hold all typed words."""
+        self._words = typed.casefold().split()
+        self._arrange()
+
+    def keep(self, test: Test | None) -> None:
+        """Show the rows that pass `test`; None: all."""
+        self._test = test
+        self._arrange()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self._column, self._descending = Column(column), order == Qt.SortOrder.DescendingOrder
+        self._arrange()
 
     def explain_speed_by(self, basis: Callable[[Choice], str]) -> None:
         """Tell what a speed rests on by `basis`, where somebody asks for it."""
         self._speed_basis = basis
 
-    @property
-    def needs_engines(self) -> bool:
-        """Whether there is a model that nothing here can run."""
-        return any(row.runner for row in self._rows)
-
     def row(self, place: int) -> LibraryRow:
-        """The row at `place`."""
-        return self._rows[place]
+        """The row that is shown at `place`."""
+        return self._rows[self._order[place]]
+
+    def place_of(self, model_id: str) -> int | None:
+        """Where a model is shown; None where it is not."""
+        known = self._place_of.get(model_id)
+        return None if known is None or known not in self._order else self._order.index(known)
 
     def rowCount(self, parent: _Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
+        return 0 if parent is not None and parent.isValid() else len(self._order)
 
     def columnCount(self, parent: _Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(Column)
@@ -116,96 +108,110 @@ class LibraryModel(QAbstractTableModel):
         column = Column(section)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column in NUMBERS else _LEFT
-        if role == Qt.ItemDataRole.ToolTipRole and column is Column.CONTEXT:
-            return text("The longest context, in tokens, that the model was trained for")
-        if role == Qt.ItemDataRole.ToolTipRole and column is Column.MEMORY:
-            return text(
-                "All that it needs at {count} tokens, or at what it was trained for", count=number(self._context)
-            )
-        if role == Qt.ItemDataRole.ToolTipRole and column is Column.SPEED:
-            return text("How fast it writes with {count} tokens in the cache: two of three times", count=number(DEPTH))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._header_tip(column)
         return self._titles()[column] if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():
             return None
-        row, column = self._rows[index.row()], Column(index.column())
+        row, column = self.row(index.row()), Column(index.column())
         if role == Qt.ItemDataRole.AccessibleTextRole and column is Column.SPEED:
             return speed_in_words(row.speed)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return _SHOWN[column](row) or None
+            return shown(row, column) or None
         if role == Qt.ItemDataRole.ToolTipRole and column is Column.SPEED:
             return (self._speed_basis(row.choice) or None) if row.choice else None
         by_role = _BY_ROLE.get(role)
         return by_role(row, column) if by_role else None
 
+    def _put(self, changed: Mapping[int, LibraryRow], columns: Sequence[Column]) -> None:
+        """Show these by their places; only `columns` may differ: what is sorted by another need not be sorted again.
+
+        It is told once: who listens measures whole columns.
+        """
+        for place, row in changed.items():
+            if row.mark != self._rows[place].mark or row.model is not self._rows[place].model:
+                self._searched[place] = None
+            self._rows[place] = row
+        if not changed:
+            return
+        if self._column in columns or self._words or self._test is not None:
+            self._arrange()
+        touched = [at for at, place in enumerate(self._order) if place in changed]
+        if touched:
+            self.dataChanged.emit(self.index(touched[0], columns[0]), self.index(touched[-1], columns[-1]))
+
+    def _arrange(self) -> None:
+        """Filter and sort anew."""
+        kept = self._kept()
+        if len(kept) != len(self._order) or kept != sorted(self._order):
+            self.beginResetModel()
+            self._order = self._sorted(kept)
+            self.endResetModel()
+            return
+        order = self._sorted(kept)
+        if order != self._order:
+            self._move_to(order)
+
+    def _move_to(self, order: list[int]) -> None:
+        """The same rows in another order."""
+        self.layoutAboutToBeChanged.emit()
+        kept = [(index, self._order[index.row()]) for index in self.persistentIndexList()]
+        self._order = order
+        at = {place: number for number, place in enumerate(order)} if kept else {}
+        moved = [self.index(at[place], index.column()) for index, place in kept]
+        self.changePersistentIndexList([index for index, _ in kept], moved)
+        self.layoutChanged.emit()
+
+    def _kept(self) -> list[int]:
+        """The places of the rows that pass the filters."""
+        test, words = self._test, self._words
+        places = [place for place, row in enumerate(self._rows) if test is None or test(row)]
+        return [place for place in places if self._holds(place, words)] if words else places
+
+    def _holds(self, place: int, words: Sequence[str]) -> bool:
+        held = self._searched[place]
+        if held is None:
+            held = self._searched[place] = self._rows[place].searched
+        return all(word in held for word in words)
+
+    def _sorted(self, places: list[int]) -> list[int]:
+        key, rows = sort_key(self._column), self._rows
+        return ordered(places, lambda place: key(rows[place]), descending=self._descending)
+
+    def _header_tip(self, column: Column) -> str | None:
+        if column is Column.CONTEXT:
+            return text("The longest context, in tokens, that the model was trained for")
+        if column is Column.MEMORY:
+            count = number(self._context)
+            return text("All that it needs at {count} tokens, or at what it was trained for", count=count)
+        if column is Column.SPEED:
+            return text("How fast it writes with {count} tokens in the cache: two of three times", count=number(DEPTH))
+        return text("What the files take of the disk") if column is Column.DISK else None
+
     def _titles(self) -> Mapping[Column, str]:
         return {
             Column.MODEL: text("Model"),
+            Column.SOURCE: text("Source"),
             Column.FORMAT: text("Format"),
             Column.QUANT: text("Quant"),
             Column.SIZE: text("Size"),
+            Column.DISK: text("On disk"),
             Column.CONTEXT: text("Trained for"),
             Column.MEMORY: text("Memory at {count}", count=number(self._context)),
             Column.FIT: text("Fit"),
             Column.SPEED: text("tok/s"),
             Column.RUNNER: text("Needs"),
+            Column.USED: text("Last used"),
             Column.STATE: text("State"),
         }
-
-
-class LibraryFilter(QSortFilterProxyModel):
-    """Sorts by value, unknown last; filters by the words typed."""
-
-    def __init__(self, source: LibraryModel, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._words: list[str] = []
-        self._model = source
-        self.setSourceModel(source)
-        self.sort(Column.MODEL)
-
-    def search(self, typed: str) -> None:
-        """Show the rows that hold all typed words."""
-        self.beginFilterChange()
-        self._words = typed.casefold().split()
-        self.endFilterChange(QSortFilterProxyModel.Direction.Rows)
-
-    def row(self, index: _Index) -> LibraryRow:
-        """The row that `index` of this filter stands for."""
-        return self._model.row(self.mapToSource(index).row())
-
-    def filterAcceptsRow(self, source_row: int, source_parent: _Index) -> bool:
-        del source_parent
-        held = _searched(self._model.row(source_row))
-        return all(word in held for word in self._words)
-
-    def lessThan(self, left: _Index, right: _Index) -> bool:
-        column = Column(left.column())
-        one, other = (_SORTED[column](self._model.row(index.row())) for index in (left, right))
-        return one < other
-
-
-def _context(row: LibraryRow) -> int | None:
-    return row.model.info.context_length if row.model.info else None
-
-
-def _shown_number(value: int | None) -> str:
-    return text("unknown") if value is None else number(value)
-
-
-def _tip(row: LibraryRow, column: Column) -> str | None:
-    return weight.basis(row.choice) if column in (Column.MEMORY, Column.FIT) and row.choice else None
 
 
 def _badge(row: LibraryRow, column: Column) -> tuple[str, str] | None:
     if column is Column.FIT:
         return row.fit_badge
     return row.badge if column is Column.STATE else None
-
-
-def _searched(row: LibraryRow) -> str:
-    model = row.model
-    return " ".join((model.title, model.format, model.quant or "", str(model.path))).casefold()
 
 
 def _font(row: LibraryRow, column: Column) -> QFont | None:
@@ -217,39 +223,11 @@ def _font(row: LibraryRow, column: Column) -> QFont | None:
     return bold
 
 
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-
-_SHOWN: Mapping[Column, Callable[[LibraryRow], str]] = {
-    Column.MODEL: lambda row: row.model.title,
-    Column.FORMAT: lambda row: row.model.format.upper(),
-    Column.QUANT: lambda row: row.model.quant or text("unknown"),
-    Column.SIZE: lambda row: size(row.model.size_bytes),
-    Column.CONTEXT: lambda row: _shown_number(_context(row)),
-    Column.MEMORY: lambda row: row.figure,
-    Column.FIT: lambda row: row.fit_badge[1] if row.fit_badge else "",
-    Column.SPEED: lambda row: row.pace,
-    Column.RUNNER: lambda row: row.runner,
-    Column.STATE: lambda row: row.badge[1] if row.badge else "",
-}
-
-_SORTED: Mapping[Column, Callable[[LibraryRow], tuple[bool, float | str]]] = {
-    Column.MODEL: lambda row: (False, row.model.title.casefold()),
-    Column.FORMAT: lambda row: (False, row.model.format),
-    Column.QUANT: lambda row: (row.model.quant is None, row.model.quant or ""),
-    Column.SIZE: lambda row: (False, row.model.size_bytes),
-    Column.CONTEXT: lambda row: (_context(row) is None, _context(row) or 0),
-    Column.MEMORY: by_need,
-    Column.FIT: by_fit,
-    Column.SPEED: by_speed,
-    Column.RUNNER: lambda row: (not row.runner, row.runner),
-    Column.STATE: lambda row: (row.badge is None, row.badge[1] if row.badge else ""),
-}
-
 _BY_ROLE: Mapping[int, Callable[[LibraryRow, Column], object]] = {
     Qt.ItemDataRole.TextAlignmentRole: lambda row, column: _RIGHT if column in NUMBERS else _LEFT,
     Qt.ItemDataRole.FontRole: _font,
-    Qt.ItemDataRole.ToolTipRole: _tip,
+    Qt.ItemDataRole.ToolTipRole: tip,
     BADGE_ROLE: _badge,
-    CHIP_ROLE: lambda row, column: column is Column.FORMAT,
+    CHIP_ROLE: lambda row, column: column in (Column.SOURCE, Column.FORMAT),
     BAR_ROLE: lambda row, column: row.memory if column is Column.MEMORY else None,
 }

@@ -18,7 +18,7 @@ from weighbridge.running.state import Running, State
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.folders import short
 from weighbridge.ui.icons import icon
-from weighbridge.ui.models.library_model import LibraryRow
+from weighbridge.ui.models.library_row import LibraryRow
 from weighbridge.ui.pages.library_detail import LibraryDetail
 from weighbridge.ui.pages.library_table import LibraryTable
 from weighbridge.ui.pages.page import Page

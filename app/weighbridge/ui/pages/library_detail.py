@@ -13,7 +13,7 @@ from weighbridge.base.words import text
 from weighbridge.running.state import Running, State
 from weighbridge.ui.close_look import Closely
 from weighbridge.ui.folders import short
-from weighbridge.ui.models.library_model import LibraryRow
+from weighbridge.ui.models.library_row import LibraryRow
 from weighbridge.ui.running_words import stage_in_words
 from weighbridge.ui.speed_view import SpeedView
 from weighbridge.ui.theme import STEP, Theme

@@ -9,23 +9,29 @@ from PySide6.QtGui import QKeyEvent
 
 from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
-from weighbridge.ui.models.library_model import Column, LibraryFilter, LibraryModel, LibraryRow
+from weighbridge.library.model import OWN
+from weighbridge.ui.models.library_model import LibraryModel, Test
+from weighbridge.ui.models.library_row import Column, LibraryRow
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.cells import CellDelegate
 from weighbridge.ui.widgets.tables import Table
 
-_GIVEN_UP = (
-    (),
-    (),
-    (Column.RUNNER,),
-    (Column.RUNNER, Column.FORMAT),
-    (Column.RUNNER, Column.FORMAT, Column.CONTEXT),
-    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.SIZE),
-    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.SIZE, Column.QUANT),
-    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.SIZE, Column.QUANT, Column.STATE),
-    (Column.RUNNER, Column.FORMAT, Column.CONTEXT, Column.SIZE, Column.QUANT, Column.STATE, Column.MEMORY),
+_FIRST_GONE = (
+    Column.DISK,
+    Column.USED,
+    Column.RUNNER,
+    Column.FORMAT,
+    Column.CONTEXT,
+    Column.SOURCE,
+    Column.SIZE,
+    Column.QUANT,
+    Column.STATE,
+    Column.MEMORY,
 )
-"""Columns that are left out for ever less room; the bars go with the first step."""
+_WITH_BARS = 2
+"""So many of the first steps have bars."""
+_GIVEN_UP = ((), _FIRST_GONE[:1], *(_FIRST_GONE[:count] for count in range(1, len(_FIRST_GONE) + 1)))
+"""Columns that are left out for ever less room."""
 
 
 class LibraryTable(Table):
@@ -38,11 +44,9 @@ class LibraryTable(Table):
 
     def __init__(self, theme: Theme) -> None:
         self._model = LibraryModel()
-        self._filter = LibraryFilter(self._model)
         self._cells = CellDelegate(theme)
-        super().__init__(self._filter, text("Models"), Column.MODEL, _GIVEN_UP)
+        super().__init__(self._model, text("Models"), Column.MODEL, _GIVEN_UP)
         self._model.setParent(self)
-        self._filter.setParent(self)
         self._chosen_id = ""
         self._cells.setParent(self)
         self.setItemDelegate(self._cells)
@@ -58,7 +62,7 @@ class LibraryTable(Table):
     def chosen(self) -> LibraryRow | None:
         """The selected row."""
         index = self.currentIndex()
-        return self._filter.row(index) if index.isValid() else None
+        return self._model.row(index.row()) if index.isValid() else None
 
     def show_rows(self, rows: Sequence[LibraryRow], context: int) -> None:
         """Show `rows`, weighed at `context` tokens."""
@@ -77,23 +81,29 @@ class LibraryTable(Table):
     @property
     def seen(self) -> list[LibraryRow]:
         """The rows in sight, from the top."""
-        count = self._filter.rowCount()
+        count = self._model.rowCount()
         if not count:
             return []
         top, bottom = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
         last = count - 1 if bottom < 0 else bottom
-        return [self._filter.row(self._filter.index(place, 0)) for place in range(max(0, top), last + 1)]
+        return [self._model.row(place) for place in range(max(0, top), last + 1)]
 
     def choose(self, model_id: str) -> None:
         """Select a model, or the first row where it is not shown."""
-        places = range(self._filter.rowCount())
-        ids = [self._filter.row(self._filter.index(place, 0)).model.id for place in places]
-        if ids:
-            self.selectRow(ids.index(model_id) if model_id in ids else 0)
+        if self._model.rowCount():
+            self.selectRow(self._model.place_of(model_id) or 0)
 
     def search(self, typed: str) -> None:
         """Show only what holds the typed words."""
-        self._filter.search(typed)
+        self._model.search(typed)
+        self._filtered()
+
+    def keep(self, test: Test | None) -> None:
+        """Show only what passes `test`; None: all."""
+        self._model.keep(test)
+        self._filtered()
+
+    def _filtered(self) -> None:
         if not self.currentIndex().isValid():
             self.choose(self._chosen_id)
         self.chosen_changed.emit()
@@ -107,17 +117,24 @@ class LibraryTable(Table):
             super().keyPressEvent(event)
 
     def columns_without_use(self) -> Sequence[int]:
-        return () if self._model.needs_engines else (Column.RUNNER,)
+        rows = self._model.rows
+        used = {
+            Column.RUNNER: any(row.runner for row in rows),
+            Column.SOURCE: any(row.model.source != OWN for row in rows),
+            Column.DISK: any(row.differs_on_disk for row in rows),
+            Column.USED: any(row.mark.used_s is not None for row in rows),
+        }
+        return [column for column, there in used.items() if not there]
 
     def use_step(self, place: int) -> Sequence[int]:
-        if self._cells.with_bars is (place == 0):
+        if self._cells.with_bars is (place < _WITH_BARS):
             return ()
-        self._cells.with_bars = place == 0
+        self._cells.with_bars = place < _WITH_BARS
         return (Column.MEMORY,)
 
     def _current_changed(self, current: QModelIndex) -> None:
         if current.isValid():
-            self._chosen_id = self._filter.row(current).model.id
+            self._chosen_id = self._model.row(current.row()).model.id
         self.chosen_changed.emit()
 
     def _ask_menu(self, place: QPoint) -> None:

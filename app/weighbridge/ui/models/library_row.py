@@ -1,0 +1,163 @@
+"""A row of the Library: what each column shows of it, what it is sorted by, what is found in it. No Qt here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from weighbridge.base.units import number, size
+from weighbridge.base.words import text
+from weighbridge.estimates.fit import WHOLE
+from weighbridge.library.marks import Mark
+from weighbridge.running.state import Running
+from weighbridge.ui import weight
+from weighbridge.ui.models.weighed import Weighed, by_fit, by_need, by_speed
+from weighbridge.ui.moments import last_used
+from weighbridge.ui.running_words import badge_of, word_of
+from weighbridge.ui.source_words import source_in_words
+
+_UNMARKED = Mark()
+_SAME = 0.01
+"""A file that takes so little more or less of the disk than its size takes its size: the rest is whole blocks."""
+
+
+class Column(IntEnum):
+    """The columns from the left."""
+
+    MODEL = 0
+    SOURCE = 1
+    FORMAT = 2
+    QUANT = 3
+    SIZE = 4
+    DISK = 5
+    CONTEXT = 6
+    MEMORY = 7
+    FIT = 8
+    SPEED = 9
+    RUNNER = 10
+    USED = 11
+    STATE = 12
+
+
+NUMBERS = (Column.SIZE, Column.DISK, Column.CONTEXT, Column.MEMORY, Column.SPEED)
+WEIGHED = (Column.MEMORY, Column.FIT, Column.SPEED, Column.RUNNER)
+"""What changes where a model is weighed anew."""
+
+
+@dataclass(frozen=True)
+class LibraryRow(Weighed):
+    """A weighed model, its engine process where there is one, what is written on it, and the room it takes on the disk
+    (None: not known yet).
+    """
+
+    running: Running | None = None
+    mark: Mark = _UNMARKED
+    disk_bytes: int | None = None
+
+    @property
+    def badge(self) -> tuple[str, str] | None:
+        """The badge of its state: damaged, or what its engine does; None for a file that just lies there."""
+        if self.model.problem is not None:
+            return "no", text("Damaged")
+        if self.running is None:
+            return None
+        return badge_of(self.running.state)[0], word_of(self.running)
+
+    @property
+    def context(self) -> int | None:
+        """The longest context that it was trained for, in tokens."""
+        return self.model.info.context_length if self.model.info else None
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can be loaded whole as things stand."""
+        fit = self.choice.fit if self.choice else None
+        return self.model.problem is None and fit is not None and fit.verdict in WHOLE
+
+    @property
+    def differs_on_disk(self) -> bool:
+        """Whether it takes more or less of the disk than its size."""
+        size_bytes = self.model.size_bytes
+        return self.disk_bytes is not None and abs(self.disk_bytes - size_bytes) > max(1 << 20, size_bytes * _SAME)
+
+    @property
+    def searched(self) -> str:
+        """All that is found by words."""
+        model = self.model
+        source = source_in_words(model.source)
+        told = (model.title, model.format, model.quant or "", source, self.mark.note, str(model.path))
+        return " ".join(told).casefold()
+
+
+def shown(row: LibraryRow, column: Column) -> str:
+    """What stands in a cell; "" for nothing."""
+    return _SHOWN[column](row)
+
+
+def sort_key(column: Column) -> Callable[[LibraryRow], tuple[bool, float | str]]:
+    """What rows are sorted by, unknown last."""
+    return _SORTED[column]
+
+
+def tip(row: LibraryRow, column: Column) -> str | None:
+    """What is said of a cell where somebody points at it; None for nothing."""
+    if column in (Column.MEMORY, Column.FIT):
+        return weight.basis(row.choice) if row.choice else None
+    if column is Column.MODEL:
+        return row.mark.note or None
+    if column is Column.USED and row.mark.used_s is not None:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(row.mark.used_s))
+    return _disk_tip(row) if column in (Column.SIZE, Column.DISK) else None
+
+
+def _disk_tip(row: LibraryRow) -> str | None:
+    if not row.differs_on_disk:
+        return None
+    return text(
+        "The files say {size}; they take {disk} of the disk.",
+        size=size(row.model.size_bytes),
+        disk=size(row.disk_bytes),
+    )
+
+
+def _number(value: int | None) -> str:
+    return text("unknown") if value is None else number(value)
+
+
+def _disk(row: LibraryRow) -> str:
+    return "" if row.disk_bytes is None else size(row.disk_bytes)
+
+
+_SHOWN: Mapping[Column, Callable[[LibraryRow], str]] = {
+    Column.MODEL: lambda row: row.model.title,
+    Column.SOURCE: lambda row: source_in_words(row.model.source),
+    Column.FORMAT: lambda row: row.model.format.upper(),
+    Column.QUANT: lambda row: row.model.quant or text("unknown"),
+    Column.SIZE: lambda row: size(row.model.size_bytes),
+    Column.DISK: _disk,
+    Column.CONTEXT: lambda row: _number(row.context),
+    Column.MEMORY: lambda row: row.figure,
+    Column.FIT: lambda row: row.fit_badge[1] if row.fit_badge else "",
+    Column.SPEED: lambda row: row.pace,
+    Column.RUNNER: lambda row: row.runner,
+    Column.USED: lambda row: last_used(row.mark.used_s, time.time()),
+    Column.STATE: lambda row: row.badge[1] if row.badge else "",
+}
+
+_SORTED: Mapping[Column, Callable[[LibraryRow], tuple[bool, float | str]]] = {
+    Column.MODEL: lambda row: (False, row.model.title.casefold()),
+    Column.SOURCE: lambda row: (False, source_in_words(row.model.source).casefold()),
+    Column.FORMAT: lambda row: (False, row.model.format),
+    Column.QUANT: lambda row: (row.model.quant is None, row.model.quant or ""),
+    Column.SIZE: lambda row: (False, row.model.size_bytes),
+    Column.DISK: lambda row: (row.disk_bytes is None, row.disk_bytes or 0),
+    Column.CONTEXT: lambda row: (row.context is None, row.context or 0),
+    Column.MEMORY: by_need,
+    Column.FIT: by_fit,
+    Column.SPEED: by_speed,
+    Column.RUNNER: lambda row: (not row.runner, row.runner),
+    Column.USED: lambda row: (row.mark.used_s is None, -(row.mark.used_s or 0)),
+    Column.STATE: lambda row: (row.badge is None, row.badge[1] if row.badge else ""),
+}

@@ -1,0 +1,113 @@
+"""The rows of the Library: sorted, searched, kept by a test, and what their columns say."""
+
+import random
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPersistentModelIndex, Qt
+
+from weighbridge.library.marks import Mark
+from weighbridge.library.model import ADDED, Model
+from weighbridge.ui.models.library_model import LibraryModel
+from weighbridge.ui.models.library_row import Column, LibraryRow, tip
+from weighbridge.ui.models.ordering import ordered
+from weighbridge.ui.moments import last_used
+
+THIN = "\u202f"
+MIB = 1 << 20
+
+
+def row(name, *, size_bytes=100 * MIB, source="own", disk_bytes=None, **mark):
+    path = Path(f"/models/{name}.gguf")
+    model = Model(name, name, path, (path,), "gguf", "Q4_0", size_bytes, source=source)
+    return LibraryRow(model, mark=Mark(**mark), disk_bytes=disk_bytes)
+
+
+def made(*rows):
+    model = LibraryModel()
+    model.show_rows(rows, 4096)
+    return model
+
+
+def names(model):
+    return [model.row(place).model.id for place in range(model.rowCount())]
+
+
+def test_unknown_stays_last_whichever_way():
+    keys = {"a": (False, 2), "b": (True, 0), "c": (False, 1)}
+    assert ordered("abc", keys.__getitem__) == ["c", "a", "b"]
+    assert ordered("abc", keys.__getitem__, descending=True) == ["a", "c", "b"]
+
+
+def test_what_was_used_last_comes_first_and_what_never_was_comes_last():
+    model = made(row("old", used_s=1.0), row("never"), row("new", used_s=9.0))
+    model.sort(Column.USED)
+    assert names(model) == ["new", "old", "never"]
+    model.sort(Column.USED, Qt.SortOrder.DescendingOrder)
+    assert names(model) == ["old", "new", "never"]
+
+
+@pytest.mark.parametrize("column", list(Column))
+def test_every_column_sorts_whatever_is_known(column):
+    rows = [row("a", used_s=1.0, disk_bytes=5), row("b", source=ADDED), row("c", note="x")]
+    model = made(*rows)
+    for order in (Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder):
+        model.sort(column, order)
+        assert sorted(names(model)) == ["a", "b", "c"]
+
+
+def test_words_find_notes_and_sources_too():
+    model = made(row("a", note="Good at CODE"), row("b", source=ADDED), row("c"))
+    model.search("code good")
+    assert names(model) == ["a"]
+    model.search("added")
+    assert names(model) == ["b"]
+    model.search("nothing of the kind")
+    assert names(model) == []
+    model.search("")
+    assert names(model) == ["a", "b", "c"]
+
+
+def test_a_note_that_is_written_is_found_at_once():
+    model = made(row("a"), row("b"))
+    model.search("poems")
+    assert names(model) == []
+    model.show_rows([row("a"), row("b", note="poems")], 4096)
+    assert names(model) == ["b"]
+
+
+def test_only_what_passes_a_test_is_kept_with_the_words():
+    model = made(row("a1", used_s=1.0), row("a2"), row("b"))
+    model.keep(lambda row: row.mark.used_s is None)
+    assert names(model) == ["a2", "b"]
+    model.search("a2")
+    assert names(model) == ["a2"]
+    model.keep(None)
+    assert names(model) == ["a2"]
+
+
+def test_rows_that_change_places_keep_what_points_at_them():
+    rows = [row(f"m{number:02d}", used_s=float(number)) for number in range(20)]
+    random.Random(1).shuffle(rows)
+    model = made(*rows)
+    kept = {name: QPersistentModelIndex(model.index(place, 0)) for place, name in enumerate(names(model))}
+    model.sort(Column.USED, Qt.SortOrder.DescendingOrder)
+    assert {index.row(): name for name, index in kept.items()} == dict(enumerate(names(model)))
+    assert model.place_of("m03") == names(model).index("m03")
+    assert model.place_of("gone") is None
+
+
+def test_a_file_that_takes_another_room_than_its_size_says_so():
+    assert tip(row("a", disk_bytes=100 * MIB + 4096), Column.SIZE) is None
+    assert tip(row("a"), Column.DISK) is None
+    said = tip(row("a", disk_bytes=4096), Column.DISK)
+    assert said == f"The files say 100.0{THIN}MiB; they take 4.0{THIN}KiB of the disk."
+
+
+def test_when_it_was_used_is_said_by_the_day():
+    noon = 1_790_000_000.0
+    assert last_used(None, noon) == "never"
+    assert last_used(noon - 60, noon) == "today"
+    assert last_used(noon + 3600, noon) == "today"  # another machine's clock
+    assert last_used(noon - 86_400, noon) == "yesterday"
+    assert last_used(noon - 30 * 86_400, noon) == "2026-08-22"
