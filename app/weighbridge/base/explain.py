@@ -1,9 +1,9 @@
 """What each error code says to a person: what happened, with its numbers, and what to do next.
 
 One table for errors of Weighbridge and causes told by engines; those about hardware stand in `explain_hardware`, those
-about what is in a file in `explain_files`, about the Hub in `explain_hub`, about speed in `explain_speed`. Sentences
-are marked here and translated when shown. Keep it alphabetical. A code missing here is a fault that a test finds;
-should one slip through, it is shown as it is.
+about what is in a file in `explain_files`, about the Hub in `explain_hub`, about what is done with models that are here
+in `explain_library`, about speed in `explain_speed`. Sentences are marked here and translated when shown. Keep it
+alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown as it is.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
 from weighbridge.base.explain_hub import HUB
+from weighbridge.base.explain_library import LIBRARY
 from weighbridge.base.explain_speed import SPEED
 from weighbridge.base.printable import printable
 from weighbridge.base.units import size
@@ -36,6 +37,7 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     **FILES,
     **HARDWARE,
     **HUB,
+    **LIBRARY,
     **SPEED,
     "access.host": (
         mark("The request names the host {host}, which is not this machine's own address."),

@@ -12,6 +12,8 @@ from weighbridge.base.database import Database
 from weighbridge.formats.safe_names import is_safe
 from weighbridge.hub.jobs import Job, State, error_as_json, error_of_json, files_as_json, files_of_json
 from weighbridge.hub.layout import Layout
+from weighbridge.hub.promises import Promises
+from weighbridge.hub.remote import RemoteFile
 
 _COLUMNS = ("repo_id", "revision", "commit_id", "label", "root", "layout", "files", "state", "error", "for_room")
 
@@ -21,6 +23,7 @@ class JobStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._promises = Promises(database)
 
     def all(self) -> list[Job]:
         """Every job, the next to be fetched first. A row that cannot be read is passed over."""
@@ -48,6 +51,11 @@ class JobStore:
         names = ", ".join(f"{name} = ?" for name in _COLUMNS)
         with self._database.transaction() as connection:
             connection.execute(f"UPDATE downloads SET {names} WHERE id = ?", (*_values(job), job.id))
+
+    def keep_hash(self, path: Path, file: RemoteFile) -> None:
+        """Keep, for longer than any job, that `file` came to `path` and was found right. Raises OSError."""
+        if file.sha256 is not None:
+            self._promises.keep(path, file.sha256)
 
     def remove(self, job_id: int) -> None:
         """Forget a job."""

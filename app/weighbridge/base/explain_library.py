@@ -1,0 +1,94 @@
+"""What each code about models that are here says to a person, as in `explain`. Keep it alphabetical."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.base.words import mark
+
+LIBRARY: Mapping[str, tuple[str, str]] = {
+    "adding.home": (
+        mark("{path} is a home folder; looking for models in all of it would take long and find what is none."),
+        mark("Add the folder in it that holds the models."),
+    ),
+    "adding.known": (
+        mark("{path} is in the library already."),
+        mark("Look again if it does not show."),
+    ),
+    "adding.nothing": (
+        mark("There is no model in {path}."),
+        mark("Add a GGUF file, or a folder with models in it."),
+    ),
+    "adding.root": (
+        mark("{path} is the top of a whole volume; looking for models in all of it would take long."),
+        mark("Add the folder in it that holds the models."),
+    ),
+    "bin.none": (
+        mark("{path} could not be moved to the bin ({reason}). Nothing was removed."),
+        mark("Remove the file yourself, in your file manager."),
+    ),
+    "bin.partly": (
+        mark("{path} could not be moved to the bin ({reason}); {gone} of {count} files are there already."),
+        mark("Put them back out of the bin, or remove the others yourself."),
+    ),
+    "double.changed": (
+        mark("{name} is not what it was when it was compared."),
+        mark("Look for doubles again."),
+    ),
+    "double.linked": (
+        mark("{name} is one file with the other already."),
+        mark("There is nothing to free."),
+    ),
+    "double.not_ours": (
+        mark("{name} belongs to another program, and is not touched."),
+        mark("Only files in Weighbridge's own models folder are replaced by links."),
+    ),
+    "double.other_volume": (
+        mark("{name} and its double are on different volumes; a hard link cannot lead from one to the other."),
+        mark("Remove one of the two, if you do not need both."),
+    ),
+    "double.unlinkable": (
+        mark("{name} could not be replaced by a hard link ({reason}). Both files are as they were."),
+        mark("Not every file system has hard links; remove one of the two, if you do not need both."),
+    ),
+    "file.changed": (
+        mark("{name} was changed while it was read."),
+        mark("Try again once nobody writes to it."),
+    ),
+    "model.corrupt": (
+        mark("{name} is not what it must be: its sha256 is {found}, and should be {expected}."),
+        mark("Remove the model and download it again."),
+    ),
+    "model.fetched_now": (
+        mark("{model} is being downloaded."),
+        mark("Cancel its download first."),
+    ),
+    "model.in_use": (
+        mark("{model} is loaded."),
+        mark("Stop it first."),
+    ),
+    "removal.changed": (
+        mark("{path} is not the file any more that was to be removed. Nothing was removed."),
+        mark("Look again, and decide anew."),
+    ),
+    "removal.needs_yes": (
+        mark("Nothing was removed: there is no terminal to ask on."),
+        mark("Give --yes to remove without a question."),
+    ),
+    "verified.by_download": (
+        mark("All bytes are right, by the sha256 that the Hub promised ({count} files)."),
+        "",
+    ),
+    "verified.by_header": (
+        mark("No hash is known for {unknown} of {count} files; header and table of tensors are whole."),
+        "",
+    ),
+    "verified.by_name": (
+        mark("All bytes are right, by the sha256 in the files' names ({count} files)."),
+        "",
+    ),
+    "verified.nothing": (
+        mark("No hash is known for {unknown} of {count} files, and there is nothing else to compare them with."),
+        "",
+    ),
+}
