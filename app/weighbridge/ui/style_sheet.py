@@ -4,7 +4,7 @@ There are two: one for pages and bars, and its first part alone for messages, wh
 costs when it is made, and when the scheme changes, grows with the rules.
 
 Widgets set the property `role`: on QLabel "title", "heading", "dim", "figure" or "bad"; on QPushButton "primary",
-"quiet", "line", "address" or "page"; on QFrame "panel" or "banner"; on a text "plain" or "bubble".
+"quiet", "line", "chip", "address" or "page"; on QFrame "panel" or "banner"; on a text "plain" or "bubble".
 """
 
 from __future__ import annotations
@@ -74,6 +74,9 @@ QPushButton[role="primary"] { background: $accent; color: $on_accent; border-col
 QPushButton[role="primary"]:hover { background: $accent_pressed; border-color: $accent_pressed; }
 QPushButton[role="primary"]:focus { border: 2px solid $text; padding: 5px 11px; }
 QPushButton[role="primary"]:disabled { background: $unknown_surface; color: $dim; border-color: $line; }
+QPushButton[role="chip"] { border-radius: $pill; padding: 3px 12px; }
+QPushButton[role="chip"]:checked { background: $accent_surface; color: $accent; border-color: $accent; }
+QPushButton[role="chip"]:checked:focus { border-width: 2px; padding: 2px 11px; }
 QPushButton#switcher { font-weight: 600; padding-right: $room; }
 QPushButton::menu-indicator { image: url("$down_glyph"); width: $glyph; height: $glyph; right: 8px;
   subcontrol-origin: padding; subcontrol-position: right center; }
@@ -156,6 +159,7 @@ def style_sheets(tokens: Tokens, glyphs: Mapping[str, str], em: int) -> Sheets:
         "box": round(em * 0.95),
         "room": round(em * 1.35),
         "icon": round(em * 1.3),
+        "pill": (em + 8) // 2,
     }
     values = {**vars(tokens), **glyphs, **{name: f"{size}px" for name, size in sizes.items()}}
     common = Template(_COMMON).substitute(values)
