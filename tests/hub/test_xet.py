@@ -2,13 +2,17 @@
 
 import socket
 import threading
+import time
 from dataclasses import replace
+from pathlib import Path
+from random import Random
 
 import pytest
 from tests.fake_hub import FakeHub
+from tests.fake_hub.xet_http import XetHttp
 
 from weighbridge.base.errors import Refused, Unreachable
-from weighbridge.hub import xet
+from weighbridge.hub import client, xet
 from weighbridge.hub.access import Access
 from weighbridge.hub.addresses import Origin
 from weighbridge.hub.client import Hub
@@ -16,7 +20,7 @@ from weighbridge.hub.environment import prepare
 from weighbridge.hub.network import NetworkLog
 from weighbridge.hub.token import Token
 
-BIG = bytes(range(256)) * 8000
+BIG = Random(1).randbytes(2_048_000)
 HUB = Origin("https", "huggingface.co", 443)
 
 
@@ -173,13 +177,149 @@ def test_storages_that_the_hub_must_not_lead_to(address):
 
 
 def test_a_storage():
-    assert xet.require_storage("https://cas-server.xethub.hf.co", HUB) == "cas-server.xethub.hf.co"
+    place = Origin("https", "cas-server.xethub.hf.co", 443)
+    assert xet.require_storage("https://cas-server.xethub.hf.co", HUB) == place
 
 
-def test_its_telemetry_is_off_and_its_buffers_are_small():
-    import hf_xet
+@pytest.mark.parametrize("number", ["10.0.0.1", "169.254.169.254", "127.0.0.1", "fd00::1"])
+def test_a_storage_whose_name_leads_to_a_private_address(place, log, number):
+    asked = []
 
-    config = dict(hf_xet.XetConfig().items())
-    assert config["telemetry.enabled"] is False
-    assert config["reconstruction.download_buffer_limit"] == 64_000_000
-    assert config["client.read_timeout"].total_seconds() == 10
+    def look_up(host, port):
+        asked.append((host, port))
+        return ["203.0.113.9", number]
+
+    public = Access(lambda: "https://huggingface.co", lambda: None, lambda: False)
+    hub = Hub(public, log, look_up=look_up)
+    with pytest.raises(Refused) as caught:
+        read(hub, replace(place, xet=replace(place.xet, address="https://cas.example")))
+    hub.close()
+    assert (caught.value.code, caught.value.values["reason"]) == ("hub.address", number)
+    assert asked == [("cas.example", 443)]
+    assert log.requests[-1].error == "hub.address"
+
+
+def test_a_storage_whose_name_leads_nowhere(place, log):
+    def look_up(host, port):
+        raise OSError("no such name")
+
+    hub = Hub(Access(lambda: "https://huggingface.co", lambda: None, lambda: False), log, look_up=look_up)
+    with pytest.raises(Unreachable) as caught:
+        read(hub, replace(place, xet=replace(place.xet, address="https://cas.example")))
+    hub.close()
+    assert caught.value.code == log.requests[-1].error == "hub.unreachable"
+
+
+class Group:
+    """Stands in for hf_xet's: gives `brings` of each range, then says nothing until it is aborted."""
+
+    def __init__(self, brings):
+        self.brings = brings
+        self.asked = []
+        self.aborted = threading.Event()
+
+    def download_stream(self, info, start, end):
+        self.asked.append((start, end))
+        came = BIG[start : min(end, self.brings)]
+        if came:
+            yield came
+        if len(came) < end - start:
+            assert self.aborted.wait(30)
+            raise RuntimeError("User cancelled")
+
+    def abort(self):
+        self.aborted.set()
+
+
+def opened(group, place, log, first_s=0.05, next_s=0.05):
+    line = log.begin("cas.example", "file", "XET")
+    return xet.XetBytes(group, place, place.xet, 0, "cas.example", line, xet.Patience(first_s, next_s))
+
+
+@pytest.mark.parametrize("brings", [0, 100_000, 1_000_000])
+def test_a_stream_that_says_nothing_is_told_as_stalled_after_what_came(place, log, brings):
+    came = b""
+    group = Group(brings)
+    with pytest.raises(Unreachable) as caught:
+        for piece in opened(group, place, log).pieces():
+            came += piece
+    assert caught.value.code == "hub.stalled"
+    assert came == BIG[:brings]
+    assert group.aborted.is_set()
+    assert log.requests[-1].error == "hub.stalled"
+    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("xet range")] == []
+
+
+def test_while_it_stalls_a_hang_up_ends_it(place, log):
+    group = Group(0)
+    made = opened(group, place, log, 60, 60)
+    ending = threading.Timer(0.1, made.hang_up)
+    ending.start()
+    with pytest.raises(Unreachable) as caught:
+        list(made.pieces())
+    ending.join()
+    assert (caught.value.code, caught.value.values["reason"]) == ("hub.unreachable", "hung up")
+
+
+def test_what_waits_for_the_one_who_takes_it_is_no_stall(place, log):
+    group = Group(len(BIG))
+    pieces = opened(group, place, log).pieces()
+    came = next(pieces)
+    time.sleep(0.2)
+    assert came + b"".join(pieces) == BIG
+
+
+def test_a_range_is_what_the_line_brings_in_a_moment():
+    assert xet.asking(0) == xet.asking(200_000) == xet.Asking(xet.LEAST_BYTES, 1)
+    assert xet.asking(1e6) == xet.Asking(500_000, 3)
+    assert xet.asking(1e9) == xet.Asking(xet.RANGE_BYTES, xet.AHEAD)
+
+
+@pytest.fixture
+def stored(fake, place):
+    with XetHttp(Path(fake.xet_address.removeprefix("local://"))) as storage:
+        yield storage, replace(place, xet=replace(place.xet, address=storage.address))
+
+
+def test_over_http_the_token_goes_to_the_storage_alone(hub, stored, log):
+    storage, place = stored
+    assert read(hub, place) == (0, BIG)
+    told = {path.partition("?")[0].split("/")[1]: headers.get("authorization") for path, headers in storage.asked}
+    assert told == {"v2": "Bearer xet-token", "v1": "Bearer xet-token", "xorb": None}
+    assert log.requests[-1].error is None
+
+
+def test_hf_xet_itself_is_told_as_stalled_and_left(hub, stored, log, monkeypatch):
+    monkeypatch.setattr(client, "STALL_S", 0.3)
+    monkeypatch.setattr(client, "CONNECT_S", 0.3)
+    storage, place = stored
+    storage.stall_after = 64 << 10
+    came = b""
+    with pytest.raises(Unreachable) as caught, hub.open(place, 0) as found:
+        for piece in found.pieces():
+            came += piece
+    assert storage.stalled.is_set()
+    assert caught.value.code == log.requests[-1].error == "hub.stalled"
+    assert BIG.startswith(came)
+    storage.stall_after = None
+    assert read(hub, place, len(came)) == (len(came), BIG[len(came) :])
+
+
+def test_a_slow_line_is_no_stall(hub, stored, monkeypatch):
+    monkeypatch.setattr(client, "STALL_S", 1.0)
+    storage, place = stored
+    storage.step_s = 0.06  # a MB a second: in one range the file would take two
+    assert read(hub, place) == (0, BIG)
+
+
+def test_hanging_up_ends_a_wait_in_the_middle_of_an_answer(hub, stored, monkeypatch):
+    monkeypatch.setenv("HF_XET_CLIENT_READ_TIMEOUT", "60s")
+    storage, place = stored
+    storage.stall_after = 64 << 10
+    with hub.open(place, 0) as found:
+        reading = threading.Thread(target=lambda: pytest.raises(Unreachable, list, found.pieces()))
+        reading.start()
+        assert storage.stalled.wait(10)
+        found.hang_up()
+        reading.join(10)
+        assert not reading.is_alive()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import ssl
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -11,24 +12,26 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import httpcore2
 import httpx2
 
 from weighbridge import __version__
 from weighbridge.base.errors import Refused, Unreachable
 from weighbridge.base.task import Task
 from weighbridge.hub.access import Access
+from weighbridge.hub.addresses import Origin
 from weighbridge.hub.allowance import Allowances
-from weighbridge.hub.connecting import Resolve, resolve
-from weighbridge.hub.errors import About, BadAnswer, fault
+from weighbridge.hub.connecting import Resolve, checked, resolve
+from weighbridge.hub.errors import About, BadAnswer, broken, fault
 from weighbridge.hub.forms import COMMIT, REPO_ID, SHA256, matching
 from weighbridge.hub.hit_reading import hit_of
 from weighbridge.hub.hits import Hit
 from weighbridge.hub.library import PLAIN, library
-from weighbridge.hub.network import NetworkLog
+from weighbridge.hub.network import Line, NetworkLog
 from weighbridge.hub.remote import Bytes, Located, RemoteFile, Repository, XetPlace
 from weighbridge.hub.streaming import Streamed
-from weighbridge.hub.transport import CONNECT_S, LIMIT, MOST_BYTES, PURPOSE, READ_S, Transport
-from weighbridge.hub.xet import XetBytes, XetStorage, place_of, require_storage, told, wanted
+from weighbridge.hub.transport import CONNECT_S, LIMIT, MOST_BYTES, PURPOSE, READ_S, Transport, proxy_of
+from weighbridge.hub.xet import LOCAL, Patience, XetBytes, XetGroup, place_of, require_storage, told, wanted
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -56,7 +59,6 @@ class Hub:
         self._access, self._log, self._tls, self._look_up = access, log, tls, look_up
         self.allowances = Allowances()
         self._transport = Transport(access, log, tls, look_up, self.allowances)
-        self._xet = XetStorage()
         self._client = httpx2.Client(
             transport=self._transport,
             follow_redirects=True,
@@ -131,8 +133,8 @@ class Hub:
         return replace(found, xet=self._xet_place(About(repo_id, commit, path), said.xet_file_data.file_hash))
 
     def open(self, located: Located, start: int, purpose: str = "file") -> AbstractContextManager[Bytes]:
-        """The bytes of a file from `start` on. Without a byte for STALL_S it is told as "hub.stalled"; in Xet's way,
-        after that library's own time-outs, as "hub.unreachable"."""
+        """The bytes of a file from `start` on. Without a byte for STALL_S it is told as "hub.stalled"; while it
+        connects, after CONNECT_S."""
         if located.xet is not None:
             return self._by_xet(located, located.xet, start, purpose)
         return self._by_http(located, start, purpose)
@@ -164,17 +166,34 @@ class Hub:
     def _by_xet(self, located: Located, place: XetPlace, start: int, purpose: str) -> Iterator[XetBytes]:
         if self._access.offline():
             raise Refused("hub.offline")
-        host = require_storage(place.address, self._access.origin())
+        storage = require_storage(place.address, self._access.origin())
+        host = LOCAL if storage is None else storage.host
         line = self._log.begin(host, purpose, "XET")
+        if storage is not None:
+            self._require_public(storage, line)
         try:
-            group = self._xet.group(place, _AGENT)
+            group = XetGroup(place, _AGENT)
         except Exception as error:  # whatever its Rust comes to
             raise told(error, host, line) from None
-        opened = XetBytes(group, located, place, start, host, line)
+        opened = XetBytes(group, located, place, start, host, line, Patience(CONNECT_S, STALL_S))
         try:
             yield opened
         finally:
             opened.close()
+
+    def _require_public(self, storage: Origin, line: Line) -> None:
+        """What the storage's name leads to is checked as for all else; hf_xet then looks it up again by itself."""
+        if proxy_of(storage) is not None:
+            return  # names are looked up there
+        try:
+            checked(self._look_up, storage.host, storage.port, self._access.origin(), time.monotonic() + CONNECT_S)
+        except (httpcore2.NetworkError, httpcore2.TimeoutException) as error:
+            fault = broken(error, storage.host)
+            line.ended(None, fault.code)
+            raise fault from error
+        except Refused as refused:
+            line.ended(None, refused.code)
+            raise
 
     def small(self, repo_id: str, commit: str, path: str, most_bytes: int, purpose: str = "file") -> bytes:
         """The first `most_bytes` of a file: the whole of a small one."""

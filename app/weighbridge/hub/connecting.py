@@ -26,6 +26,16 @@ def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
+def checked(look_up: Resolve, host: str, port: int, endpoint: Origin, until: float) -> list[str]:
+    """The addresses of `host`, all of which the Hub at `endpoint` may lead to. Raises Refused("hub.address"), and
+    httpcore2's errors where there are none, or none until `until`, of the monotonic clock.
+    """
+    numbers = _LookUp(look_up, host, port).wait(until)
+    for number in numbers:
+        require_number(host.lower().rstrip("."), port, number, endpoint)
+    return numbers
+
+
 class CheckedBackend(httpcore2.NetworkBackend):
     """Connects as `httpcore2` asks. Raises Refused("hub.address") beside its errors."""
 
@@ -44,9 +54,7 @@ class CheckedBackend(httpcore2.NetworkBackend):
     ) -> httpcore2.NetworkStream:
         """A connection to `host`, within `timeout` seconds, which its name's look-up is part of."""
         until = time.monotonic() + (timeout or _LIMIT_S)
-        numbers = _LookUp(self._look_up, host, port).wait(until)
-        for number in numbers:
-            require_number(host.lower().rstrip("."), port, number, self._endpoint())
+        numbers = checked(self._look_up, host, port, self._endpoint(), until)
         fault: Exception = httpcore2.ConnectError(f"{host}: no address")
         for left, number in zip(range(len(numbers), 0, -1), numbers, strict=True):
             patience_s = max(0.1, (until - time.monotonic()) / left)

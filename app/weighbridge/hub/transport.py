@@ -106,7 +106,7 @@ class Transport(httpx2.BaseTransport):
         return token is not None
 
     def _pool(self, address: Origin) -> httpcore2.ConnectionPool:
-        proxy = _proxy(address)
+        proxy = proxy_of(address)
         with self._lock:
             if self._closed:
                 raise Unreachable("hub.unreachable", host=address.host, reason="closed")
@@ -206,7 +206,7 @@ def _purpose(request: httpx2.Request) -> str:
     return "file" if "/resolve" in path else "repository"
 
 
-def _proxy(address: Origin) -> str | None:
+def proxy_of(address: Origin) -> str | None:
     """The proxy that the system or the environment names for an address; none for this machine itself."""
     if address.loopback or urllib.request.proxy_bypass(f"{address.host}:{address.port}"):
         return None
