@@ -17,6 +17,7 @@ from tests.fake_hub.faults import (
     Slow,
     Stall,
     Status,
+    Told,
     WrongRange,
 )
 from tests.fake_hub.hub import FakeHub
@@ -44,6 +45,7 @@ __all__ = [
     "Slow",
     "Stall",
     "Status",
+    "Told",
     "WrongRange",
     "git_sha1",
     "sha256",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import threading
@@ -175,6 +176,18 @@ class Portal(Fault):
 
     def change(self, answer: Answer) -> Answer:
         return Answer(200, {"Content-Type": "text/html"}, Held(self.html.encode()), file=answer.file)
+
+
+@dataclass(frozen=True)
+class Told(Fault):
+    """Other JSON than the answer's, with its headers: `value`, or `text` that need not be any."""
+
+    value: object = None
+    text: str | None = None
+
+    def change(self, answer: Answer) -> Answer:
+        body = json.dumps(self.value) if self.text is None else self.text
+        return Answer(200, answer.headers, Held(body.encode()), file=answer.file)
 
 
 @dataclass(frozen=True)

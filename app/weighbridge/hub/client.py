@@ -25,10 +25,11 @@ from weighbridge.hub.connecting import Resolve, checked, resolve
 from weighbridge.hub.errors import About, BadAnswer, broken, fault
 from weighbridge.hub.forms import COMMIT, REPO_ID, SHA256, matching
 from weighbridge.hub.hit_reading import hit_of
-from weighbridge.hub.hits import Hit
+from weighbridge.hub.hits import Hit, Query
 from weighbridge.hub.library import PLAIN, library
 from weighbridge.hub.network import Line, NetworkLog
 from weighbridge.hub.remote import Bytes, Located, RemoteFile, Repository, XetPlace
+from weighbridge.hub.search import Parameters, search
 from weighbridge.hub.streaming import Streamed
 from weighbridge.hub.transport import CONNECT_S, LIMIT, MOST_BYTES, PURPOSE, READ_S, Transport, proxy_of
 from weighbridge.hub.xet import LOCAL, Patience, XetBytes, XetGroup, place_of, require_storage, told, wanted
@@ -85,6 +86,15 @@ class Hub:
             files = tuple(_files(api.list_repo_tree(name, recursive=True, revision=commit), task))
             tags = tuple(str(tag) for tag in said.tags or ())
             return Repository(name, revision, commit, files, bool(said.gated), tags)
+
+    def search(self, query: Query, most: int = 100, task: Task | None = None) -> tuple[Hit, ...]:
+        """What the Hub lists for `query`, in its order, `most` at most: one call where a page of the Hub's holds these.
+        `task` can end it between two pages."""
+        with self._asking(About()):
+            return search(self._listed, self._endpoint(), query, most, task)
+
+    def _listed(self, address: str, parameters: Parameters | None) -> httpx2.Response:
+        return self._client.get(address, params=parameters, extensions=_extensions("search"))
 
     def hit(self, repo_id: str, revision: str = "main") -> Hit:
         """What is told of a repository without its files, with the commit at which `revision` is now."""

@@ -14,11 +14,11 @@ _BASE, _QUANTIZED, _LICENSE = "base_model:", "base_model:quantized:", "license:"
 class Sort(StrEnum):
     """In which order the Hub answers, always the most first; the values are the Hub's own."""
 
-    TRENDING = "trending_score"
+    TRENDING = "trendingScore"
     DOWNLOADS = "downloads"
     LIKES = "likes"
-    CHANGED = "last_modified"
-    MADE = "created_at"
+    CHANGED = "lastModified"
+    MADE = "createdAt"
 
 
 @dataclass(frozen=True)
