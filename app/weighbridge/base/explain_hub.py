@@ -149,6 +149,10 @@ HUB: Mapping[str, tuple[str, str]] = {
         mark("That cannot be a token: it has blanks or other characters that none has, or is empty."),
         mark("Copy it again from https://huggingface.co/settings/tokens."),
     ),
+    "hub.too_many_files": (
+        mark("{repo_id} has more models in it than are looked into at a time ({limit})."),
+        mark("Of the others their size is told; each is looked into as it is chosen."),
+    ),
     "hub.unasked": (
         mark("A library wanted to reach {host} on its own account, and was not let."),
         mark("Please report this."),

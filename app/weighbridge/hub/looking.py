@@ -2,14 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from weighbridge.base.errors import BadFile, WeighbridgeError
-from weighbridge.formats.head import Head
-from weighbridge.formats.model import ModelInfo
+from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.task import Task
+from weighbridge.formats.exl_names import exl_of_names
+from weighbridge.hub.abandon import abandonable
 from weighbridge.hub.hits import Hit
+from weighbridge.hub.kept import Kept
 from weighbridge.hub.offers import Offer
-from weighbridge.hub.remote import Repository
+from weighbridge.hub.quant_families import learned
+from weighbridge.hub.reading import Files, Reading
+from weighbridge.hub.reference import is_revision
+from weighbridge.hub.remote import RemoteFile, Repository
+from weighbridge.hub.seeing import offers_seen
+from weighbridge.hub.whole import MOST_ASKED, Whole, read_whole
+
+__all__ = ["MAIN", "Asked", "Looker", "Sight", "Spot", "Whole"]
+
+MAIN = "main"
+MOST_BRANCHES = 100
+REMEMBERED, REMEMBERED_S = 64, 600.0
+"""How many looks are remembered, and how long where nobody has told since that the branch is still where it was."""
+
+_EXL = frozenset({"exl2", "exl3"})
+
+
+class Asked(Files, Protocol):
+    """What is asked of the Hub here: see `client.Hub`."""
+
+    def hit(self, repo_id: str, revision: str = MAIN) -> Hit:
+        """What is told of a repository without its files."""
+
+    def files(self, repo_id: str, commit: str, task: Task | None = None) -> tuple[RemoteFile, ...]:
+        """All files at a commit."""
+
+    def branch_commits(self, repo_id: str) -> Mapping[str, str]:
+        """At which commit each branch is now."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +55,7 @@ class Spot:
     """
 
     repo_id: str
-    revision: str = "main"
+    revision: str = MAIN
     hit: Hit | None = None
 
 
@@ -42,15 +76,97 @@ class Sight:
     hit: Hit | None = None
 
 
-@dataclass(frozen=True)
-class Whole:
-    """All that the headers of one choice say, tensors included, and how it asks to be talked to.
+class Looker:
+    """Looks into repositories, and remembers what it saw. `kept` has what cannot change. From any thread.
 
-    `heads` are those of a GGUF model, one for each part, for an engine to size it by; without any, `unsizable` may say
-    why. `chat_template` is None where there is none, or it is too long.
+    Each method raises what the Hub raises (see `remote.Source`), and Cancelled at once where its task is cancelled.
     """
 
-    info: ModelInfo
-    heads: tuple[Head, ...] = ()
-    unsizable: BadFile | None = None
-    chat_template: str | None = None
+    def __init__(self, hub: Asked, kept: Kept, clock: Callable[[], float] = time.monotonic) -> None:
+        self._hub, self._kept, self._clock = hub, kept, clock
+        self._lock = threading.Lock()
+        self._seen: OrderedDict[tuple[str, str], tuple[float, Sight]] = OrderedDict()
+
+    def look(self, spot: Spot, task: Task) -> Sight:
+        """What there is at a spot.
+
+        Costs one info call, none where `spot.hit` tells the commit; one tree call for each commit ever; of GGUF files
+        8 KiB, 64 at most, for each family of quantisations; one refs call where choices may lie on branches; and what
+        was seen some minutes ago costs nothing.
+        """
+        known = self._remembered(spot)
+        if known is not None:
+            return known
+        sight = abandonable(lambda: self._look(spot, task), lambda _sight: None, task)
+        if sight.unread is None:
+            self._remember(sight)
+        return sight
+
+    def look_closely(self, sight: Sight, offer: Offer, task: Task) -> Whole:
+        """The whole headers of one choice, 64 MiB each at most. Raises what is wrong with it (`Offer.problem`), and
+        BadFile for what is found damaged now.
+        """
+        whole = abandonable(lambda: self._whole(sight, offer, task), lambda _whole: None, task)
+        self._learn(sight, offer, whole)
+        return whole
+
+    def _look(self, spot: Spot, task: Task) -> Sight:
+        task.check()
+        hit = spot.hit
+        if hit is None or hit.commit is None:
+            hit = self._hub.hit(spot.repo_id, spot.revision)
+        commit = hit.commit or ""
+        files = self._files(hit.id, commit, task)
+        repository = Repository(hit.id, spot.revision, commit, files, hit.gated, hit.tags)
+        reading = Reading(self._hub, self._kept, repository, task)
+        offers = offers_seen(reading, hit)
+        branches = self._branches(spot, hit, offers, task)
+        return Sight(spot, repository, offers, branches, reading.unread, hit)
+
+    def _files(self, repo_id: str, commit: str, task: Task) -> tuple[RemoteFile, ...]:
+        known = self._kept.tree(repo_id, commit)
+        if known is None:
+            task.check()
+            known = self._hub.files(repo_id, commit, task)
+            self._kept.keep_tree(repo_id, commit, known)
+        return known
+
+    def _branches(self, spot: Spot, hit: Hit, offers: tuple[Offer, ...], task: Task) -> tuple[Spot, ...]:
+        """The spots beside main, where choices are to be expected there."""
+        fetchable = any(offer.plain is not None for offer in offers)
+        exl = not _EXL.isdisjoint(hit.tags) or exl_of_names([hit.id]).method is not None
+        if spot.revision != MAIN or (fetchable and not exl):
+            return ()
+        task.check()
+        commits = self._hub.branch_commits(hit.id)
+        named = [name for name in commits if name != MAIN and is_revision(name)][:MOST_BRANCHES]
+        return tuple(Spot(hit.id, name, replace(hit, commit=commits[name], files=())) for name in named)
+
+    def _whole(self, sight: Sight, offer: Offer, task: Task) -> Whole:
+        return read_whole(Reading(self._hub, self._kept, sight.repository, task, MOST_ASKED), offer)
+
+    def _remembered(self, spot: Spot) -> Sight | None:
+        with self._lock:
+            known = self._seen.get((spot.repo_id, spot.revision))
+        if known is None:
+            return None
+        seen_s, sight = known
+        told = spot.hit.commit if spot.hit else None
+        fresh = sight.repository.commit == told if told else self._clock() - seen_s < REMEMBERED_S
+        return replace(sight, spot=spot) if fresh else None
+
+    def _remember(self, sight: Sight) -> None:
+        with self._lock:
+            self._seen[sight.spot.repo_id, sight.spot.revision] = self._clock(), sight
+            self._seen.move_to_end((sight.spot.repo_id, sight.spot.revision))
+            while len(self._seen) > REMEMBERED:
+                self._seen.popitem(last=False)
+
+    def _learn(self, sight: Sight, offer: Offer, whole: Whole) -> None:
+        """Have the next look at the same spot tell what is known now of this choice and of its family."""
+        key = sight.spot.repo_id, sight.spot.revision
+        with self._lock:
+            known = self._seen.get(key)
+            if known is not None and known[1].repository.commit == sight.repository.commit:
+                better = tuple(learned(each, offer, whole.info) for each in known[1].offers)
+                self._seen[key] = known[0], replace(known[1], offers=better)

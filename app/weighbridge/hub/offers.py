@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from weighbridge.base.errors import BadFile, Refused, WeighbridgeError
@@ -61,6 +61,10 @@ class Found:
     branches: tuple[str, ...] = ()
 
 
+def _nothing(variant: Variant) -> None:
+    del variant
+
+
 def find(hub: Asked, reference: Reference, task: Task) -> Found:
     """Ask the Hub what `reference` leads to. Raises Cancelled at once when `task` is cancelled; what the Hub answers
     (see `remote.Source`); and what `wanted.chosen` does where a file or quantisation is named that is not there.
@@ -70,10 +74,21 @@ def find(hub: Asked, reference: Reference, task: Task) -> Found:
 
 def offers_of(repository: Repository, reader: Reader | None = None) -> tuple[Offer, ...]:
     """The choices of `repository`, the largest first, those with a problem last."""
-    variants = [variant for variant in variants_of(repository, reader) if variant.files]
+    return offers_among(repository, variants_of(repository, reader))
+
+
+def offers_among(
+    repository: Repository, variants: Iterable[Variant], info_of: Callable[[Variant], ModelInfo | None] = _nothing
+) -> tuple[Offer, ...]:
+    """The same of `variants`, which were found in `repository`; `info_of` gives what is known of one."""
     refused = refusals(file.path for file in repository.files)
-    made = [_offer(repository, variant, refused) for variant in variants]
+    made = [replace(_offer(repository, each, refused), info=info_of(each)) for each in variants if each.files]
     return tuple(sorted(made, key=lambda offer: (offer.plain is None, -_size_bytes(offer))))
+
+
+def shown(offers: Sequence[Offer], preferred: Offer | None = None) -> tuple[Offer, ...]:
+    """Those that are choices by themselves, and the one that was asked for."""
+    return tuple(offer for offer in offers if offer is preferred or offer.variant.kind not in _BESIDE)
 
 
 class _Asking:
@@ -104,8 +119,7 @@ def _found(hub: Asked, reference: Reference, task: Task) -> Found:
         if branches or offers:
             return Found(repository, offers, None, tuple(branches))
     preferred = _preferred(offers, reference)
-    shown = tuple(offer for offer in offers if offer is preferred or offer.variant.kind not in _BESIDE)
-    return Found(repository, shown, preferred)
+    return Found(repository, shown(offers, preferred), preferred)
 
 
 def _preferred(offers: Sequence[Offer], reference: Reference) -> Offer | None:
