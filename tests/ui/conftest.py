@@ -23,7 +23,9 @@ from weighbridge.hub.access import access_of
 from weighbridge.hub.client import Hub
 from weighbridge.hub.network import NetworkLog
 from weighbridge.hub.token import TokenStore
+from weighbridge.library.hashes import Hashes
 from weighbridge.library.index import Library
+from weighbridge.library.marks import Marks
 from weighbridge.running.devices import EngineDevices
 from weighbridge.running.paces import speed_tables
 from weighbridge.running.speed_observations import SpeedObservations
@@ -123,6 +125,8 @@ def services(qapp, home, ports, jobs):
         paths=paths,
         settings=settings,
         library=Library([paths.models]),
+        marks=Marks(database),
+        hashes=Hashes(database),
         supervisor=supervisor,
         store=ChatStore(database),
         answer_speeds=AnswerSpeeds(supervisor, recorder),

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from weighbridge.chat.store import ChatStore
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.hub.token import TokenStore
+    from weighbridge.library.hashes import Hashes
     from weighbridge.library.index import Library
+    from weighbridge.library.marks import Marks
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.recording import Recorders
     from weighbridge.running.supervisor import Supervisor
@@ -30,6 +32,8 @@ class Core:
     database: Database
     store: ChatStore
     library: Library
+    marks: Marks
+    hashes: Hashes
     supervisor: Supervisor
     engine_devices: EngineDevices
     absent: Cause | None
@@ -58,7 +62,9 @@ def build_core(
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.hardware.measured import Measurements
     from weighbridge.hub.token import TokenStore
+    from weighbridge.library.hashes import Hashes
     from weighbridge.library.index import Library
+    from weighbridge.library.marks import Marks
     from weighbridge.library.places import library_folders
     from weighbridge.running.choose import PREFERRED
     from weighbridge.running.defaults import machine_defaults
@@ -88,4 +94,18 @@ def build_core(
     absent = none_installed(known.values(), PREFERRED)
     tokens = TokenStore(paths.config, os.environ)
     hub = build_hub(paths, settings, tokens, database, os.environ)
-    return Core(database, store, library, supervisor, devices, absent, known, blueprints, recorders, tokens, hub)
+    return Core(
+        database=database,
+        store=store,
+        library=library,
+        marks=Marks(database),
+        hashes=Hashes(database),
+        supervisor=supervisor,
+        engine_devices=devices,
+        absent=absent,
+        engines=known,
+        blueprints=blueprints,
+        recorders=recorders,
+        tokens=tokens,
+        hub=hub,
+    )

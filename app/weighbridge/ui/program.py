@@ -225,6 +225,8 @@ class Program(QObject):
             paths=self._paths,
             settings=self.settings,
             library=core.library,
+            marks=core.marks,
+            hashes=core.hashes,
             supervisor=core.supervisor,
             store=core.store,
             answer_speeds=AnswerSpeeds(core.supervisor, core.recorders.speeds),

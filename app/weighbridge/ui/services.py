@@ -18,7 +18,9 @@ if TYPE_CHECKING:  # imported where they are built: the window shows before they
     from weighbridge.hub.client import Hub
     from weighbridge.hub.network import NetworkLog
     from weighbridge.hub.token import TokenStore
+    from weighbridge.library.hashes import Hashes
     from weighbridge.library.index import Library
+    from weighbridge.library.marks import Marks
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.ui.downloads import Downloads
     from weighbridge.ui.hub_parts import TokenUse
@@ -39,6 +41,8 @@ class Services:
     paths: Paths
     settings: SettingsStore
     library: Library
+    marks: Marks
+    hashes: Hashes
     supervisor: Supervisor
     store: ChatStore
     answer_speeds: AnswerSpeeds
