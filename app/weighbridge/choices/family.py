@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
-from weighbridge.formats.quant import without_quant
+from weighbridge.formats.family_names import family_name
 from weighbridge.library.model import Model
-
-_SEPARATORS = re.compile(r"[-._ ]+")
-_FORMATS = re.compile(r"(?:^|-)(?:gguf|mlx|exl[23]|[\d-]+bpw|[2-8]bit|awq|gptq|fp8|imatrix|i1)(?=$|-)")
 
 
 def siblings(model: Model, models: Iterable[Model]) -> tuple[Model, ...]:
@@ -23,5 +19,4 @@ def siblings(model: Model, models: Iterable[Model]) -> tuple[Model, ...]:
 
 
 def _family(model: Model) -> tuple[str, int | None]:
-    name = _SEPARATORS.sub("-", without_quant(model.title).casefold())
-    return _FORMATS.sub("", name).strip("-"), model.info.layers if model.info else None
+    return family_name(model.title), model.info.layers if model.info else None
