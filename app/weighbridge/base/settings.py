@@ -129,6 +129,7 @@ class Settings:
     window_geometry: str | None = setting(None, _KEPT)
     last_model: str | None = setting(None, _KEPT)
     tray_told: bool = setting(False, Switch())
+    discover_opened: bool = setting(False, Switch())
 
     @property
     def idle_s(self) -> float | None:

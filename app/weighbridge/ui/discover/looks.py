@@ -1,0 +1,162 @@
+"""Looking into repositories, one after the other: what the user waits for first, what is only counted after it."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Protocol
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from weighbridge.base.errors import Cancelled, WeighbridgeError
+from weighbridge.base.task import Task
+from weighbridge.hub.allowance import Allowance, may_spend
+from weighbridge.hub.looking import Sight, Spot
+from weighbridge.ui.background import Background
+
+CALLS_OF_A_LOOK = 3
+"""At most: what it is, which files it has, which branches."""
+
+RESERVE = 60
+"""Calls that are left for what the user asks himself: looks that only serve to count stop above it."""
+
+MOST_KEPT = 400
+_SECOND_MS = 1000
+
+
+class Looker(Protocol):
+    """What is needed of `hub.looking.Looker`."""
+
+    def look(self, spot: Spot, task: Task | None = None) -> Sight:
+        """What there is at a spot."""
+
+
+def place_of(spot: Spot) -> str:
+    """What tells a spot from all others, whoever told of it."""
+    return f"{spot.repo_id}@{spot.revision}"
+
+
+class Looks(QObject):
+    """`seen` tells a Spot and its Sight, `failed` a Spot and why. `changed`: what waits, or for what, is another.
+
+    `allowance` is what the Hub still allows, None where that is unknown.
+    """
+
+    seen = Signal(object, object)
+    failed = Signal(object, object)
+    changed = Signal()
+
+    def __init__(
+        self,
+        looker: Looker,
+        allowance: Callable[[], Allowance | None],
+        background: Background,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._looker = looker
+        self._allowance = allowance
+        self._background = background
+        self._wanted: dict[str, Spot] = {}
+        self._counted: dict[str, Spot] = {}
+        self._sights: OrderedDict[str, Sight] = OrderedDict()
+        self._now: tuple[Spot, Task] | None = None
+        self._until_s = 0.0
+        self._clock = QTimer(self, interval=_SECOND_MS)
+        self._clock.timeout.connect(self._tick)
+
+    @property
+    def sights(self) -> Mapping[str, Sight]:
+        """What was seen, by `place_of` its spot."""
+        return self._sights
+
+    @property
+    def now(self) -> str:
+        """Where it looks now, by `place_of`; "" where it rests."""
+        return "" if self._now is None else place_of(self._now[0])
+
+    @property
+    def wait_s(self) -> float:
+        """How long until the Hub allows more; 0 where it does now."""
+        return max(0.0, self._until_s - time.monotonic())
+
+    @property
+    def is_short(self) -> bool:
+        """Whether so few calls are left that nothing is looked into only to be counted."""
+        return bool(self._counted) and not may_spend(self._allowance(), CALLS_OF_A_LOOK, RESERVE)
+
+    def is_waiting(self, spot: Spot) -> bool:
+        """Whether it will be looked at, or is just now."""
+        return place_of(spot) in self._wanted or place_of(spot) == self.now
+
+    def want(self, spots: Iterable[Spot]) -> None:
+        """Look at these, before all that is only counted. In place of what was wanted before."""
+        self._wanted = self._fresh(spots)
+        self._go_on()
+
+    def count(self, spots: Iterable[Spot]) -> None:
+        """Look at these while nothing else waits, as far as the Hub allows. In place of what was counted before."""
+        self._counted = self._fresh(spots)
+        self._go_on()
+
+    def drop(self, spot: Spot) -> None:
+        """Forget what was seen there: it will be looked at anew."""
+        self._sights.pop(place_of(spot), None)
+
+    def stop(self) -> None:
+        """Nothing more is looked at, and what is under way is given up."""
+        self._wanted, self._counted = {}, {}
+        self._clock.stop()
+        if self._now is not None:
+            self._now[1].cancel()
+
+    def _fresh(self, spots: Iterable[Spot]) -> dict[str, Spot]:
+        made = {place_of(spot): spot for spot in spots}
+        return {place: spot for place, spot in made.items() if place not in self._sights}
+
+    def _go_on(self) -> None:
+        if self._now is None and self.wait_s <= 0:
+            spot = self._next()
+            if spot is not None:
+                work = partial(_look, self._looker, spot)
+                task = self._background.stream(work, partial(self._seen, spot), partial(self._failed, spot), "look")
+                self._now = spot, task
+        waits = bool(self._wanted or self._counted) and self._now is None
+        (self._clock.start if waits else self._clock.stop)()
+        self.changed.emit()
+
+    def _next(self) -> Spot | None:
+        for place in list(self._wanted):
+            return self._wanted.pop(place)
+        if may_spend(self._allowance(), CALLS_OF_A_LOOK, RESERVE):
+            for place in list(self._counted):
+                return self._counted.pop(place)
+        return None
+
+    def _tick(self) -> None:
+        """Some time went by: the Hub may allow more."""
+        self._go_on()
+
+    def _seen(self, spot: Spot, sight: Sight) -> None:
+        self._now = None
+        self._sights[place_of(spot)] = sight
+        while len(self._sights) > MOST_KEPT:
+            self._sights.popitem(last=False)
+        self.seen.emit(spot, sight)
+        self._go_on()
+
+    def _failed(self, spot: Spot, error: BaseException) -> None:
+        self._now = None
+        if isinstance(error, WeighbridgeError) and error.code == "hub.rate_limit":
+            seconds = error.values.get("seconds")
+            self._until_s = time.monotonic() + (float(seconds) if isinstance(seconds, int | float) else 1.0)
+            self._wanted = {place_of(spot): spot, **self._wanted}
+        elif not isinstance(error, Cancelled):
+            self.failed.emit(spot, error)
+        self._go_on()
+
+
+def _look(looker: Looker, spot: Spot, task: Task) -> Sight:
+    return looker.look(spot, task)

@@ -1,0 +1,80 @@
+"""The base model that is open: its repositories, what was seen of each, and the rows that come of it. No Qt here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from weighbridge.base.errors import WeighbridgeError
+from weighbridge.choices.offered import Offered, offered
+from weighbridge.hub.layout import Shelf
+from weighbridge.hub.looking import Sight, Spot, Whole
+from weighbridge.hub.remote import Repository
+from weighbridge.library.model import Model
+from weighbridge.ui.discover.looks import place_of
+
+
+@dataclass
+class Opened:
+    """`spots` are where its choices lie, branches that a look has told of not among them. `wholes` are the whole
+    headers that were read, by the key of their row; `failed` is why a look failed, by `place_of` its spot.
+    """
+
+    title: str
+    spots: Sequence[Spot] = ()
+    wholes: dict[str, Whole] = field(default_factory=dict)
+    failed: dict[str, WeighbridgeError] = field(default_factory=dict)
+    _made: dict[str, tuple[Sight, tuple[Model, ...], tuple[Offered, ...]]] = field(default_factory=dict)
+
+    def rows(
+        self, sights: Mapping[str, Sight], shelf: Callable[[Repository], Shelf], models: tuple[Model, ...]
+    ) -> tuple[Offered, ...]:
+        """All choices as they are known now. A row that did not change is the same object as before."""
+        found: dict[str, Offered] = {}
+        for spot in self.spots:
+            for row in self._of(spot, sights, shelf, models, 0):
+                found.setdefault(row.key, row)
+        return tuple(found.values())
+
+    def learn(self, key: str, whole: Whole) -> None:
+        """The whole header of a row was read."""
+        self.wholes[key] = whole
+        for place, (sight, models, rows) in self._made.items():
+            if any(row.key == key for row in rows):
+                told = tuple(self._with_whole(row) if row.key == key else row for row in rows)
+                self._made[place] = sight, models, told
+
+    def _of(
+        self,
+        spot: Spot,
+        sights: Mapping[str, Sight],
+        shelf: Callable[[Repository], Shelf],
+        models: tuple[Model, ...],
+        depth: int,
+    ) -> Iterator[Offered]:
+        sight = sights.get(place_of(spot))
+        if sight is None or depth > 1:
+            yield Offered(spot)
+            return
+        made = self._made.get(place_of(spot))
+        if made is None or made[0] is not sight or made[1] is not models:
+            rows = offered(sight, shelf(sight.repository), models)
+            known = {row.key: row for row in made[2]} if made and made[0] is sight else {}
+            rows = tuple(_as_before(row, known.get(row.key)) or self._with_whole(row) for row in rows)
+            made = self._made[place_of(spot)] = sight, models, rows
+        for row in made[2]:
+            if row.offer is None:
+                yield from self._of(row.spot, sights, shelf, models, depth + 1)
+            else:
+                yield row
+
+    def _with_whole(self, row: Offered) -> Offered:
+        whole = self.wholes.get(row.key)
+        if whole is None or row.offer is None or row.model is None:
+            return row
+        return replace(row, offer=replace(row.offer, info=whole.info), model=replace(row.model, info=whole.info))
+
+
+def _as_before(row: Offered, known: Offered | None) -> Offered | None:
+    """With the model that it had, which is weighed already: only whether it is here may have changed."""
+    return None if known is None else replace(known, here=row.here)

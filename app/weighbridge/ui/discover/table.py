@@ -1,0 +1,127 @@
+"""The table of choices: sorted, acted on by mouse and keyboard, its selection kept while rows come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+
+from weighbridge.base.words import text
+from weighbridge.choices.choice import Choice
+from weighbridge.ui.discover.rows import ChoiceRow
+from weighbridge.ui.discover.table_model import ChoicesModel, Column
+from weighbridge.ui.theme import Theme
+from weighbridge.ui.widgets.cells import CellDelegate
+from weighbridge.ui.widgets.tables import Table
+
+_GIVEN_UP = (
+    (),
+    (),
+    (Column.RUNNER,),
+    (Column.RUNNER, Column.BITS),
+    (Column.RUNNER, Column.BITS, Column.OWNER),
+    (Column.RUNNER, Column.BITS, Column.OWNER, Column.MEMORY),
+    (Column.RUNNER, Column.BITS, Column.OWNER, Column.MEMORY, Column.FORMAT),
+    (Column.RUNNER, Column.BITS, Column.OWNER, Column.MEMORY, Column.FORMAT, Column.SIZE),
+    (Column.RUNNER, Column.BITS, Column.OWNER, Column.MEMORY, Column.FORMAT, Column.SIZE, Column.SPEED),
+)
+"""Columns that are left out for ever less room; the bars go with the first step."""
+
+
+class ChoicesTable(Table):
+    """`act_wanted` asks for what the button of the chosen row does: by mouse, by Enter, or by a double click."""
+
+    chosen_changed = Signal()
+    act_wanted = Signal()
+    seen_changed = Signal()
+    menu_wanted = Signal(QPoint)
+
+    def __init__(self, theme: Theme) -> None:
+        self._model = ChoicesModel()
+        self._cells = CellDelegate(theme)
+        super().__init__(self._model, text("Choices"), Column.CHOICE, _GIVEN_UP)
+        for part in (self._model, self._cells):
+            part.setParent(self)
+        self._chosen_key = ""
+        self.setItemDelegate(self._cells)
+        self.setSortingEnabled(True)
+        self.sortByColumn(Column.SIZE, Qt.SortOrder.DescendingOrder)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._ask_menu)
+        self.doubleClicked.connect(self._double_clicked)
+        self.clicked.connect(self._clicked)
+        self.selectionModel().currentRowChanged.connect(self._current_changed)
+        self._model.dataChanged.connect(self.chosen_changed)
+        self.verticalScrollBar().valueChanged.connect(self.seen_changed)
+
+    @property
+    def chosen(self) -> ChoiceRow | None:
+        """The selected row."""
+        index = self.currentIndex()
+        return self._model.row(index.row()) if index.isValid() else None
+
+    @property
+    def seen(self) -> list[ChoiceRow]:
+        """The rows in sight, from the top."""
+        count = self._model.rowCount()
+        if not count:
+            return []
+        top, bottom = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
+        last = count - 1 if bottom < 0 else bottom
+        return [self._model.row(place) for place in range(max(0, top), last + 1)]
+
+    def explain_speed_by(self, basis: Callable[[Choice], str]) -> None:
+        """Tell what a speed rests on by `basis`, where somebody asks for it."""
+        self._model.explain_speed_by(basis)
+
+    def show_rows(self, rows: Sequence[ChoiceRow], context: int) -> None:
+        """Show `rows`, weighed at `context` tokens. What was chosen stays so while it is there."""
+        self._model.show_rows(rows, context)
+        if rows and not self.currentIndex().isValid():
+            self.choose(self._chosen_key)
+
+    def choose(self, key: str) -> bool:
+        """Select a row, or the first one where it is not there. Whether it is there."""
+        self._chosen_key = key
+        place = self._model.place_of(key)
+        if self._model.rowCount():
+            self.selectRow(place or 0)
+            self.scrollTo(self.currentIndex())
+        return place is not None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.act_wanted.emit()
+        elif event.key() == Qt.Key.Key_Menu:
+            self._ask_menu(self.visualRect(self.currentIndex()).center())
+        else:
+            super().keyPressEvent(event)
+
+    def columns_without_use(self) -> Sequence[int]:
+        runner = () if self._model.needs_engines else (Column.RUNNER,)
+        owner = () if len(self._model.owners) > 1 else (Column.OWNER,)
+        return (*runner, *owner)
+
+    def use_step(self, place: int) -> Sequence[int]:
+        if self._cells.with_bars is (place == 0):
+            return ()
+        self._cells.with_bars = place == 0
+        return (Column.MEMORY,)
+
+    def _clicked(self, index: QModelIndex) -> None:
+        if index.column() == Column.ACT:
+            self.act_wanted.emit()
+
+    def _double_clicked(self, index: QModelIndex) -> None:
+        if index.column() != Column.ACT:  # there the first click was enough
+            self.act_wanted.emit()
+
+    def _current_changed(self, current: QModelIndex) -> None:
+        if current.isValid():
+            self._chosen_key = self._model.row(current.row()).key
+        self.chosen_changed.emit()
+
+    def _ask_menu(self, place: QPoint) -> None:
+        if self.chosen is not None:
+            self.menu_wanted.emit(self.viewport().mapToGlobal(place))

@@ -1,0 +1,69 @@
+"""What the user looks for, and how that is asked: what the Hub can leave out, it does, the rest is left out here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weighbridge.hub.hits import FORMATS, Hit, Query, Sort
+
+CHAT_TASKS = frozenset({"text-generation", "image-text-to-text", "any-to-any", "conversational"})
+"""The Hub's words for models that one can talk to."""
+
+BILLION = 10**9
+SIZES: Sequence[tuple[int | None, int | None]] = (
+    (None, None),
+    (None, 2 * BILLION),
+    (2 * BILLION, 5 * BILLION),
+    (5 * BILLION, 10 * BILLION),
+    (10 * BILLION, 20 * BILLION),
+    (20 * BILLION, 40 * BILLION),
+    (40 * BILLION, None),
+)
+"""What there is to choose from of sizes, in parameters: from, and up to."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """All that can be set. `formats`: none chosen means any. `size` is a place in SIZES."""
+
+    words: str = ""
+    formats: tuple[str, ...] = ()
+    chat_only: bool = True
+    size: int = 0
+    license: str | None = None
+    author: str | None = None
+    sort: Sort = Sort.DOWNLOADS
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is looked for by words, nor by who has made it."""
+        return not self.words.strip() and self.author is None
+
+    @property
+    def set_aside(self) -> int:
+        """How many of the filters that can be folded away differ from their defaults."""
+        plain = Wish()
+        names = ("size", "license", "author", "sort")
+        return sum(getattr(self, name) != getattr(plain, name) for name in names)
+
+    def queries(self) -> tuple[Query, ...]:
+        """What the Hub is asked: once, or once for each chosen format where not all of them are."""
+        least, most = SIZES[self.size]
+        chosen = self.formats if 0 < len(self.formats) < len(FORMATS) else (None,)
+        return tuple(
+            Query(
+                words=self.words.strip(),
+                format=each,
+                author=self.author,
+                license=self.license,
+                least_parameters=least,
+                most_parameters=most,
+                sort=self.sort,
+            )
+            for each in chosen
+        )
+
+    def accepts(self, hit: Hit) -> bool:
+        """Whether a hit is for talking, where only such are wanted. What does not say what it is for may be."""
+        return not self.chat_only or hit.task is None or hit.task in CHAT_TASKS
