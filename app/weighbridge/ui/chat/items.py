@@ -15,13 +15,13 @@ from weighbridge.chat.conversation import Failure, Message, MessageState
 from weighbridge.ui.background import Background
 from weighbridge.ui.chat.bubble import Bubble
 from weighbridge.ui.chat.figures import answer_line, thought_line, wait_line
-from weighbridge.ui.chat.links import LinkRow
 from weighbridge.ui.chat.thought import ThoughtFold
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.markdown.view import MarkdownView
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.error_panel import ErrorPanel, Report
+from weighbridge.ui.widgets.link_row import LinkRow
 from weighbridge.ui.widgets.parts import button, column, label, row
 
 

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtGui import QDesktopServices
 
-from weighbridge.ui.chat.links import LinkRow, may_open
+from weighbridge.ui.widgets.link_row import LinkRow, may_open
 
 
 @pytest.mark.parametrize("address", ["https://example.org/a?b=1", "http://127.0.0.1:9/", "mailto:a@example.org"])

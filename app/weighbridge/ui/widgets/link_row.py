@@ -1,4 +1,4 @@
-"""A link in an answer is opened only after its whole address was shown."""
+"""A link in a text of others is opened only after its whole address was shown."""
 
 from __future__ import annotations
 
