@@ -1,16 +1,28 @@
-"""Cyclic garbage is collected on the GUI thread alone.
+"""Cyclic garbage is collected on the GUI thread alone, and while the window is at rest.
 
 Python collects on whatever thread happens to allocate. A widget in a cycle would then be destroyed by a thread of the
 pool, which Qt does not allow: the program hangs or crashes, seldom and anywhere.
+
+Python also collects when it likes. All that thousands of models hold takes 300 ms to look through, which is seen where
+a slider moves. So what outlives a whole collection is left out of the next ones, but for one in `DEEP`.
 """
 
 from __future__ import annotations
 
 import gc
+import time
 
 from PySide6.QtCore import QObject, QTimer
 
-LOOK_MS = 1000
+LOOK_MS = 500
+REST = 0.1
+"""The window is at rest where its thread has used no more of the time since the last look."""
+PATIENCE_S = 30.0
+"""Without a rest, garbage waits so long."""
+MOST = 50_000
+"""Without a rest, so many new objects may be there: some 5 MB."""
+DEEP = 20
+"""One whole collection of so many looks through all that there is."""
 
 
 def due(counts: tuple[int, int, int], thresholds: tuple[int, int, int]) -> int | None:
@@ -22,12 +34,22 @@ def due(counts: tuple[int, int, int], thresholds: tuple[int, int, int]) -> int |
     return 1 if counts[2] <= thresholds[2] else 2
 
 
+def may_wait(used: float, waited_s: float, fresh: int) -> bool:
+    """Whether to leave for later what is due: where the thread was busy for the share `used` of the last moments, has
+    waited no longer, and no more than so many `fresh` objects are there.
+    """
+    return used > REST and waited_s < PATIENCE_S and fresh < MOST
+
+
 class Garbage(QObject):
     """Takes collection over from Python, from now to `close`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
+        self._whole = 0
+        self._seen_s, self._used_s = time.monotonic(), time.thread_time()
+        self._collected_s = self._seen_s
         self._timer = QTimer(self, interval=LOOK_MS)
         self._timer.timeout.connect(self._look)
         self._timer.start()
@@ -35,9 +57,30 @@ class Garbage(QObject):
     def close(self) -> None:
         """Give it back."""
         self._timer.stop()
+        gc.unfreeze()
         gc.enable()
 
     def _look(self) -> None:
-        generation = due(gc.get_count(), gc.get_threshold())
-        if generation is not None:
+        used, counts = self._share_used(), gc.get_count()
+        generation = due(counts, gc.get_threshold())
+        if generation is None or may_wait(used, self._seen_s - self._collected_s, counts[0]):
+            return
+        self._collected_s = self._seen_s
+        if generation == 2:
+            self._collect_whole()
+        else:
             gc.collect(generation)
+
+    def _share_used(self) -> float:
+        """How much of the time since the last look this thread has used."""
+        now_s, used_s = time.monotonic(), time.thread_time()
+        share = (used_s - self._used_s) / max(now_s - self._seen_s, 1e-3)
+        self._seen_s, self._used_s = now_s, used_s
+        return share
+
+    def _collect_whole(self) -> None:
+        self._whole += 1
+        if self._whole % DEEP == 0:
+            gc.unfreeze()
+        gc.collect(2)
+        gc.freeze()

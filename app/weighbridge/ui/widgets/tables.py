@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, QTimer
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
@@ -27,6 +27,8 @@ class Table(QTableView):
         super().__init__()
         self._stretched = stretched
         self._given_up = given_up
+        self._cells_wide: dict[int, int] = {}
+        self._titles_wide: dict[int, int] = {}
         self.setModel(model)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -47,9 +49,10 @@ class Table(QTableView):
         self._later.setSingleShot(True)
         self._later.setInterval(_FIT_MS)
         self._later.timeout.connect(self.fit)
-        model.modelReset.connect(self.fit)
-        model.dataChanged.connect(self._fit_later)
-        model.layoutChanged.connect(self.fit)
+        model.modelReset.connect(self._fit_anew)
+        model.dataChanged.connect(self._cells_changed)
+        model.headerDataChanged.connect(self._titles_changed)
+        model.layoutChanged.connect(self._fit_anew)
         self._size_rows()
 
     @property
@@ -66,34 +69,48 @@ class Table(QTableView):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._size_rows()
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._titles_wide.clear()
+            self._cells_wide.clear()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        if event.size().height() != event.oldSize().height():
+            self._cells_wide.clear()  # other rows are in sight
         self.fit()
         self.scrollTo(self.currentIndex())
 
-    def _fit_later(self) -> None:
+    def _fit_anew(self) -> None:
+        self._cells_wide.clear()
+        self.fit()
+
+    def _cells_changed(self, first: QModelIndex, last: QModelIndex) -> None:
+        for column in range(first.column(), last.column() + 1):
+            self._cells_wide.pop(column, None)
+        self._later.start()
+
+    def _titles_changed(self, way: Qt.Orientation, first: int, last: int) -> None:
+        del way
+        for column in range(first, last + 1):
+            self._titles_wide.pop(column, None)
         self._later.start()
 
     def fit(self) -> None:
-        """Give the columns their widths, and leave out what has no room."""
+        """Give the columns their widths, and leave out what has no room. Only what has changed is measured."""
         em = self.fontMetrics().height()
         least = min(max(self._wanted(self._stretched), em * 12), em * 22)
-        for column in range(self.model().columnCount()):
-            self.setColumnHidden(column, False)  # a hidden one tells no width
         columns = [column for column in range(self.model().columnCount()) if column != self._stretched]
         absent = self.columns_without_use()
-        known: dict[int, int] = {}  # asking for a width measures all rows in sight
         for place, given_up in enumerate(self._given_up):
             hidden = {*given_up, *absent}
             for column in self.use_step(place):
-                known.pop(column, None)
-            known.update({column: self._wanted(column) for column in columns if column not in {*known, *hidden}})
-            wanted = {column: known[column] for column in columns if column not in hidden}
+                self._cells_wide.pop(column, None)
+            wanted = {column: self._wanted(column) for column in columns if column not in hidden}
             if sum(wanted.values()) + least <= self.viewport().width():
                 break
         for column in columns:
-            self.setColumnHidden(column, column in hidden)
+            if self.isColumnHidden(column) is not (column in hidden):
+                self.setColumnHidden(column, column in hidden)
         for column, width in wanted.items():
             self.setColumnWidth(column, width)
 
@@ -107,7 +124,21 @@ class Table(QTableView):
         return ()
 
     def _wanted(self, column: int) -> int:
-        return max(self.sizeHintForColumn(column), self.horizontalHeader().sectionSizeHint(column))
+        if column not in self._titles_wide:
+            self._titles_wide[column] = self._title_width(column)
+        if column not in self._cells_wide:
+            self._cells_wide[column] = self.sizeHintForColumn(column)
+        return max(self._titles_wide[column], self._cells_wide[column])
+
+    def _title_width(self, column: int) -> int:
+        header, hidden = self.horizontalHeader(), self.isColumnHidden(column)
+        header.ensurePolished()
+        if hidden:
+            self.setColumnHidden(column, False)  # a hidden one tells no width
+        wide = header.sectionSizeHint(column)
+        if hidden:
+            self.setColumnHidden(column, True)
+        return wide
 
     def _size_rows(self) -> None:
         height = self.fontMetrics().height() + 5 * STEP
