@@ -1,0 +1,84 @@
+"""Searches, with what was found kept for some minutes: the same query again costs no call."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from weighbridge.base.task import Task
+from weighbridge.hub.abandon import abandonable
+from weighbridge.hub.hits import Hit, Query
+
+KEPT_S = 600.0
+KEPT_SEARCHES = 64
+
+
+class Searched(Protocol):
+    """What is asked here, as `client.Hub` answers."""
+
+    def search(self, query: Query, most: int = 100, task: Task | None = None) -> tuple[Hit, ...]:
+        """See `client.Hub`."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    hits: tuple[Hit, ...]
+    most: int
+    until: float
+
+
+class Searches:
+    """The last searches of one Hub, in memory, each for KEPT_S. From any thread. `clock` is monotonic, in seconds."""
+
+    def __init__(self, hub: Searched, clock: Callable[[], float] = time.monotonic) -> None:
+        self._hub, self._clock = hub, clock
+        self._lock = threading.Lock()
+        self._answers: OrderedDict[Query, _Answer] = OrderedDict()
+
+    def find(self, query: Query, most: int = 100, task: Task | None = None) -> tuple[Hit, ...]:
+        """What `client.Hub.search` finds, or has found a moment ago. Raises Cancelled at once when `task` is cancelled,
+        and what the Hub's answers mean; of these nothing is kept.
+        """
+        plain = _plain(query)
+        known = self._known(plain, most)
+        if known is not None:
+            return known
+        since = self._clock()
+        hits = self._asked(plain, most, task)
+        with self._lock:
+            self._answers[plain] = _Answer(hits, most, since + KEPT_S)
+            self._answers.move_to_end(plain)
+            while len(self._answers) > KEPT_SEARCHES:
+                self._answers.popitem(last=False)
+        return hits
+
+    def is_known(self, query: Query, most: int = 100) -> bool:
+        """Whether `find` would cost no call now."""
+        return self._known(_plain(query), most) is not None
+
+    def forget(self) -> None:
+        """Keep nothing: another Hub, or another user, is asked from now on."""
+        with self._lock:
+            self._answers.clear()
+
+    def _known(self, query: Query, most: int) -> tuple[Hit, ...] | None:
+        with self._lock:
+            answer = self._answers.get(query)
+            if answer is None or answer.most < most or answer.until <= self._clock():
+                return None
+            self._answers.move_to_end(query)
+        return answer.hits[:most]
+
+    def _asked(self, query: Query, most: int, task: Task | None) -> tuple[Hit, ...]:
+        if task is None:
+            return self._hub.search(query, most)
+        return abandonable(lambda: self._hub.search(query, most, task), lambda _hits: None, task)
+
+
+def _plain(query: Query) -> Query:
+    """The same query, however it was typed: the Hub knows no case."""
+    return replace(query, words=" ".join(query.words.split()).casefold())
