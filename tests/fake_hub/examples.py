@@ -55,7 +55,9 @@ def gguf_file(tensors: int = 2, first: int = 0, **keys: object) -> bytes:
 def split_gguf(stem: str, count: int) -> dict[str, bytes]:
     """A GGUF in `count` parts, of which the first alone says what the model is."""
     return {
-        f"{stem}-{at + 1:05}-of-{count:05}.gguf": _part(at, {"split.no": at, "split.count": count})
+        f"{stem}-{at + 1:05}-of-{count:05}.gguf": _part(
+            at, {"split.no": at, "split.count": count, "split.tensors.count": count}
+        )
         for at in range(count)
     }
 
@@ -129,7 +131,7 @@ def add_hostile(hub: FakeHub) -> Repo:
 
 
 def _part(at: int, split: Mapping[str, object]) -> bytes:
-    keys = {**(LLAMA if at == 0 else {}), **split, "split.tensors.count": 4}
+    keys = {**(LLAMA if at == 0 else {}), **split}
     return gguf(keys, [tensor(f"blk.{at}.ffn_up.weight", (_SIDE, _SIDE))], bytes(_TENSOR_BYTES))
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from weighbridge.hub.layout import Shelf
+from weighbridge.base.errors import BadFile
+from weighbridge.base.printable import printable
+from weighbridge.formats.gguf_variants import FORMAT
+from weighbridge.formats.variant import Companion, Variant
+from weighbridge.hub.layout import MAIN, Shelf
 from weighbridge.hub.looking import Sight, Spot
 from weighbridge.hub.offers import Offer
-from weighbridge.library.model import Model
+from weighbridge.hub.remote import RemoteFile, Repository
+from weighbridge.library.model import Helper, Model
 
 HUB = "hub"
 """The source of a model that is not here yet."""
@@ -19,7 +25,7 @@ class Offered:
     """One row of a table of choices: a spot that was not looked into yet (`offer` None), or one choice at a spot.
 
     `model` is what it would be here, where it would lie, for `choice.weigh`; its `id` is unlike that of any model that
-    is here. `here` is the same model on this computer already, by path or by the hash of all its parts.
+    is here. `here` is the same model on this computer already, by path and size, or by the hash of all its parts.
     """
 
     spot: Spot
@@ -31,35 +37,67 @@ class Offered:
     def key(self) -> str:
         """What tells it from all other rows, from one look to the next."""
         place = f"{self.spot.repo_id}@{self.spot.revision}"
-        return place if self.offer is None else f"{place}:{self.offer.variant.format}:{self.offer.variant.name}"
+        if self.offer is None:
+            return place
+        variant = self.offer.variant
+        return f"{place}:{variant.format}:{variant.files[0].path if variant.files else variant.name}"
 
 
 def offered(sight: Sight, shelf: Shelf, models: Iterable[Model]) -> tuple[Offered, ...]:
     """The choices seen at a spot, those of its other branches after them. `models` are those that are here."""
-    there = tuple(models)
+    here = _Here(models)
     rows = []
     for offer in sight.offers:
         row = Offered(sight.spot, offer)
         made = _model(row.key, sight, offer, shelf)
-        rows.append(Offered(sight.spot, offer, made, _same(made, there)))
+        rows.append(replace(row, model=made, here=here.same(made)))
     return (*rows, *(Offered(spot) for spot in sight.branches))
+
+
+def reference_of(spot: Spot, variant: Variant) -> str:
+    """What a person types to mean this choice: "owner/name:Q4_K_M", "owner/name@4.0bpw"."""
+    place = spot.repo_id if spot.revision == MAIN else f"{spot.repo_id}@{spot.revision}"
+    meant = variant.label if variant.format == FORMAT else variant.name
+    return printable(f"{place}:{meant}" if meant else place)
+
+
+class _Here:
+    """The models that are here, by where they lie and by their hashes."""
+
+    def __init__(self, models: Iterable[Model]) -> None:
+        self._by_path: dict[Path, Model] = {}
+        self._by_hash: dict[frozenset[str | None], Model] = {}
+        for model in models:
+            if model.problem is None:
+                self._by_path.setdefault(model.path, model)
+                if model.sha256s and all(model.sha256s):
+                    self._by_hash.setdefault(frozenset(model.sha256s), model)
+
+    def same(self, made: Model) -> Model | None:
+        """The one that `made` would be."""
+        at_place = self._by_path.get(made.path)
+        if at_place is not None and at_place.size_bytes == made.size_bytes:
+            return at_place
+        told = made.sha256s and all(made.sha256s)
+        return self._by_hash.get(frozenset(made.sha256s)) if told else None
 
 
 def _model(key: str, sight: Sight, offer: Offer, shelf: Shelf) -> Model:
     variant = offer.variant
     known = {file.path: file for file in sight.repository.files}
-    is_file = variant.format == "gguf"
-    parts = tuple(shelf.root / file.path for file in variant.files)
+    parts = tuple(_place(shelf, file.path) for file in variant.files)
+    folder = _place(shelf, f"{variant.name}/x" if variant.name else "x").parent
     return Model(
         id=f"{HUB}:{key}",
-        title=_title(sight, offer),
-        path=parts[0] if is_file and parts else shelf.root / variant.folder,
+        title=_title(sight.repository, variant),
+        path=parts[0] if variant.format == FORMAT and parts else folder,
         parts=parts,
         format=variant.format,
         quant=variant.label,
         size_bytes=variant.size_bytes or 0,
         info=offer.info,
         problem=offer.problem,
+        companions=tuple(_helper(shelf, each) for each in variant.companions),
         guessed=variant.guessed,
         asks_to_run_code=variant.asks_to_run_code,
         source=HUB,
@@ -67,15 +105,22 @@ def _model(key: str, sight: Sight, offer: Offer, shelf: Shelf) -> Model:
     )
 
 
-def _title(sight: Sight, offer: Offer) -> str:
-    name = sight.repository.id.partition("/")[2]
-    return offer.variant.name if offer.variant.format == "gguf" and offer.variant.name else name
+def _place(shelf: Shelf, path: str) -> Path:
+    """Where a file would lie; one whose name is not safe to write has no place of its own."""
+    try:
+        return shelf.place(RemoteFile(path, 0))
+    except BadFile:
+        return shelf.root
 
 
-def _same(made: Model, there: Iterable[Model]) -> Model | None:
-    """By path, or by the hashes of all parts: a listing knows them of files that other programs have named by them."""
-    told = set(made.sha256s) if made.sha256s and all(made.sha256s) else None
-    for model in there:
-        if model.problem is None and (model.path == made.path or (told and told == set(model.sha256s))):
-            return model
-    return None
+def _helper(shelf: Shelf, companion: Companion) -> Helper:
+    return Helper(companion.role, _place(shelf, companion.file.path), companion.file.size_bytes or 0)
+
+
+def _title(repository: Repository, variant: Variant) -> str:
+    """Of a file its own name; of a folder that of the repository, with the branch or the folder that has its size."""
+    if variant.format == FORMAT and variant.name:
+        return printable(variant.name)
+    name = repository.id.partition("/")[2]
+    branch = "" if repository.revision == MAIN else f"@{repository.revision}"
+    return printable(f"{name}{branch}" + (f"-{variant.name.replace('/', '-')}" if variant.name else ""))
