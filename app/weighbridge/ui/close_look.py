@@ -10,15 +10,17 @@ from weighbridge.choices.changes import Change, changes
 from weighbridge.choices.choice import Choice, Surroundings, weigh
 from weighbridge.choices.corrections import after_loads, after_table, planned_load
 from weighbridge.choices.family import siblings
+from weighbridge.choices.offered import HUB
 from weighbridge.choices.speeds import speeds_of
 from weighbridge.estimates.estimate import Basis
 from weighbridge.estimates.fit import Verdict, longest_context
+from weighbridge.formats.head import Head
 from weighbridge.hardware.memory_types import load_memory_types
 from weighbridge.library.model import Model
 from weighbridge.running.sizing import Table
 from weighbridge.running.speed_observations import SpeedObservation
 from weighbridge.ui.weighing_sources import Sources
-from weighbridge_engines.api import Load
+from weighbridge_engines.api import Cause, Load
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,9 @@ class Closely:
 
 @dataclass(frozen=True)
 class Look:
-    """What is to be looked at. `others` are the models of the Library. `is_other`: `around` is not this machine, so
-    nothing that happened here, and no engine that is here, tells anything of it.
+    """What is to be looked at. `others` are those beside it. `is_other`: `around` is not this machine, so nothing that
+    happened here, and no engine that is here, tells anything of it. `heads` are the headers of a model that is not
+    here, one for each part.
     """
 
     model: Model
@@ -47,6 +50,7 @@ class Look:
     runs: Sequence[SpeedObservation]
     wanted_tps: float | None = None
     is_other: bool = False
+    heads: tuple[Head, ...] = ()
 
 
 def look_closely(asked: Look, sources: Sources, task: Task) -> Closely:
@@ -57,7 +61,7 @@ def look_closely(asked: Look, sources: Sources, task: Task) -> Closely:
         return Closely(choice, wanted_tps=asked.wanted_tps)
     longest = longest_context(choice.blueprint, choice.fit.plan, choice.places)
     if not asked.is_other:
-        choice = _told_by_engine(after_loads(choice, around, sources.past()), around, sources, task)
+        choice = _told_by_engine(after_loads(choice, around, sources.past()), asked, sources, task)
     choice = replace(choice, speeds=speeds_of(choice, around, sources.speeds.tables, asked.runs))
     return Closely(choice, longest, _changes(choice, asked, sources), asked.wanted_tps)
 
@@ -80,14 +84,24 @@ def needs_change(choice: Choice, wanted_tps: float | None) -> bool:
     return choice.fit.verdict is Verdict.NO or slow
 
 
-def _told_by_engine(choice: Choice, around: Surroundings, sources: Sources, task: Task) -> Choice:
+def _told_by_engine(choice: Choice, asked: Look, sources: Sources, task: Task) -> Choice:
     """With the engine's own figures, where it offers them for just these devices and nothing was measured."""
-    sizing, runner = sources.sizing, choice.runner
-    if sizing is None or runner is None or not runner.installed or choice.fit is None:
+    runner, around = choice.runner, asked.around
+    if runner is None or not runner.installed or choice.fit is None:
         return choice
     engine = around.engines.get(runner.engine_id)
     if engine is None or engine.size is None or choice.fit.estimate.basis is Basis.MEASURED:
         return choice
-    table = sizing.table(runner.engine_id, choice.model.parts, planned_load(choice), task)
+    table = _table(runner.engine_id, choice, asked, sources, task)
     exact = after_table(choice, around, table) if isinstance(table, Table) else None
     return choice if exact is None else replace(exact, last_off=choice.last_off)
+
+
+def _table(engine_id: str, choice: Choice, asked: Look, sources: Sources, task: Task) -> Table | Cause | None:
+    """What the engine says; None where it cannot be asked: the files are not here, and their headers neither."""
+    sizing, load = sources.sizing, planned_load(choice)
+    if sizing is None:
+        return None
+    if asked.heads:
+        return sizing.table_of_heads(engine_id, asked.heads, load, task)
+    return None if choice.model.source == HUB else sizing.table(engine_id, choice.model.parts, load, task)

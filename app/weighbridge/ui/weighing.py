@@ -1,4 +1,4 @@
-"""The models of the Library, weighed as things stand, and as they would be loaded: one owner for the whole window.
+"""Models that are here and models that might be got, weighed as things stand and as they would be loaded: one owner.
 
 What is seen is weighed at once, with its speeds; all else in slices between two events, so that the window never stands
 still for it: first what each needs, then how fast it would be. One model, the chosen one, is looked at closely.
@@ -20,6 +20,7 @@ from weighbridge.choices.corrections import planned_load
 from weighbridge.choices.other_machine import OtherMachine
 from weighbridge.estimates.estimate import PlaceKind
 from weighbridge.estimates.speed.speeds import Speeds
+from weighbridge.formats.head import Head
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
 from weighbridge.running.paces import SpeedTables
@@ -81,6 +82,7 @@ class Weighing(QObject):
         self._speed_stamp: Stamp = ()
         self._task: Task | None = None
         self._close: Model | None = None
+        self._heads: tuple[Head, ...] = ()
         self._looked: tuple[Stamp, Stamp, Model, Closely] | None = None
         self._timer = self._make_timer(0, self._slice)
         self._rest = self._make_timer(_PATIENCE_MS, self._look)
@@ -207,9 +209,11 @@ class Weighing(QObject):
         if fresh:
             self.weighed.emit(tuple(fresh))
 
-    def look_closely(self, model: Model | None) -> None:
-        """Look at `model` closely once things have come to rest; None: at none."""
-        self._close = model
+    def look_closely(self, model: Model | None, heads: tuple[Head, ...] = ()) -> None:
+        """Look at `model` closely once things have come to rest; None: at none. `heads` are the headers of one that is
+        not here.
+        """
+        self._close, self._heads = model, heads
         known = None if model is None else self.closely(model)
         if model is None or model.problem is not None or (known and known.wanted_tps == self._wanted_tps):
             self._rest.stop()
@@ -292,7 +296,7 @@ class Weighing(QObject):
         is_other = self.other is not None
         runs = () if is_other else self._sources.speeds.runs
         load, around = self.load_of(model), around.if_unused(model.id)
-        asked = Look(model, load, around, self._models, runs, self._wanted_tps, is_other)
+        asked = Look(model, load, around, self._models, runs, self._wanted_tps, is_other, self._heads)
         seen = partial(self._seen, (self._stamp, self._speed_stamp), model)
         self._task = self._background.run(lambda task: look_closely(asked, self._sources, task), seen, _ignore)
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weighbridge.hub.hits import FORMATS, Hit, Query, Sort
-
-CHAT_TASKS = frozenset({"text-generation", "image-text-to-text", "any-to-any", "conversational"})
-"""The Hub's words for models that one can talk to."""
+from weighbridge.hub.hits import FORMATS, Query, Sort
 
 BILLION = 10**9
 SIZES: Sequence[tuple[int | None, int | None]] = (
@@ -63,7 +60,3 @@ class Wish:
             )
             for each in chosen
         )
-
-    def accepts(self, hit: Hit) -> bool:
-        """Whether a hit is for talking, where only such are wanted. What does not say what it is for may be."""
-        return not self.chat_only or hit.task is None or hit.task in CHAT_TASKS

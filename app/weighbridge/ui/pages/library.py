@@ -426,7 +426,8 @@ class LibraryPage(Page):
             weighing = self._services.weighing
             view, elsewhere = weighing.speed_view(chosen.choice), weighing.other is not None
             self._detail.show_row(chosen, weighing.closely(chosen.model), view, elsewhere=elsewhere)
-            weighing.look_closely(chosen.model if self.isVisible() else None)
+            if self.isVisible():
+                weighing.look_closely(chosen.model)
         whole = chosen is not None and chosen.model.problem is None
         active = chosen is not None and chosen.running is not None and chosen.running.state is not State.FAILED
         self._do_load.setEnabled(whole and not active)
