@@ -4,7 +4,7 @@ There are two: one for pages and bars, and its first part alone for messages, wh
 costs when it is made, and when the scheme changes, grows with the rules.
 
 Widgets set the property `role`: on QLabel "title", "heading", "dim", "figure" or "bad"; on QPushButton "primary",
-"quiet", "line", "chip", "address" or "page"; on QFrame "panel" or "banner"; on a text "plain" or "bubble".
+"quiet", "line", "chip", "address" or "page"; on QFrame "panel" or "banner"; on a text "plain", "note" or "bubble".
 """
 
 from __future__ import annotations
@@ -96,6 +96,10 @@ QLineEdit, QAbstractSpinBox, QComboBox { background: $panel; color: $text;
   selection-color: $on_accent;
   placeholder-text-color: $dim; }
 QLineEdit[role="search"] { padding-left: 0; }
+QLineEdit[role="note"] { background: transparent; border: none; border-bottom: 1px solid transparent; border-radius: 0;
+  padding: 3px 0; }
+QLineEdit[role="note"]:hover { border-bottom-color: $line; }
+QLineEdit[role="note"]:focus { border-bottom-color: $accent; }
 QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus { border-color: $accent; }
 QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: $dim; background: $window; }
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit { border: none; padding: 0; background: transparent; }

@@ -8,10 +8,13 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 
 class ElidedLabel(QLabel):
-    """Needs no width of its own. It stands at the right unless `at_left`."""
+    """Needs no width of its own. It stands at the right unless `at_left`. `in_middle`: cut there, as suits a path, of
+    which both ends tell something.
+    """
 
-    def __init__(self, parent: QWidget | None = None, *, at_left: bool = False) -> None:
+    def __init__(self, parent: QWidget | None = None, *, at_left: bool = False, in_middle: bool = False) -> None:
         super().__init__(parent)
+        self._cut = Qt.TextElideMode.ElideMiddle if in_middle else Qt.TextElideMode.ElideRight
         self.setProperty("role", "dim")
         self.setTextFormat(Qt.TextFormat.PlainText)
         side = Qt.AlignmentFlag.AlignLeft if at_left else Qt.AlignmentFlag.AlignRight
@@ -23,7 +26,7 @@ class ElidedLabel(QLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         del event
         painter = QPainter(self)
-        shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        shown = self.fontMetrics().elidedText(self.text(), self._cut, self.width())
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(self.rect(), self.alignment(), shown)
         painter.end()

@@ -1,0 +1,45 @@
+"""The chat template of a model, folded: text to read before the model is used for the first time. It is not run."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from weighbridge.base.words import text
+from weighbridge.ui.theme import Theme
+from weighbridge.ui.widgets.fold import Fold
+from weighbridge.ui.widgets.parts import column, fixed_font
+
+_LINES = 12
+
+
+class TemplateView(QWidget):
+    """Hidden until there is a template to show."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = QPlainTextEdit(readOnly=True)
+        self._text.setFont(fixed_font())
+        self._text.setAccessibleName(text("Chat template"))
+        self._text.setTabChangesFocus(True)
+        self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * _LINES)
+        self._fold = Fold(theme, self._text)
+        column(self._fold, owner=self)
+        self.hide()
+
+    @property
+    def fold(self) -> Fold:
+        """The line that unfolds it."""
+        return self._fold
+
+    @property
+    def template(self) -> str:
+        """What is shown."""
+        return self._text.toPlainText()
+
+    def show_template(self, template: str | None, owner: str = "") -> None:
+        """Show a template, of the model that `owner` made ("": nobody knows who); None: nothing."""
+        if template is not None:
+            self._fold.say(text("Chat template, from {owner}", owner=owner) if owner else text("Chat template"))
+            if template != self._text.toPlainText():
+                self._text.setPlainText(template)
+        self.setVisible(template is not None)
