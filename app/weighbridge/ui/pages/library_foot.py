@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
@@ -30,7 +31,7 @@ class LibraryFoot(QWidget):
         self._held: dict[str, tuple[str, Sequence[Line], Acts]] = {}
         self.panel = LinesPanel(self.close_panel)
         self.panel.hide()
-        self._parts = {name: button("", lambda name=name: self._toggle(name), "line") for name in parts}
+        self._parts = {name: button("", partial(self._toggle, name), "line") for name in parts}
         for each in self._parts.values():
             each.hide()
         self.setLayout(Flow(*self._parts.values(), gap=3))

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from weighbridge.base.words import text
 from weighbridge.ui.theme import STEP
 from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.fitted_area import FittedArea
 from weighbridge.ui.widgets.parts import button, clear, column, label, row
-
-_Kind = TypeVar("_Kind", bound=QWidget)
 
 MOST = 200
 """So many lines are shown; the rest is counted."""
@@ -37,6 +34,8 @@ class LinesPanel(QFrame):
         self.setProperty("role", "panel")
         self._head = label("", "heading", wrap=True)
         self._acts = row()
+        self._above: list[QPushButton] = []
+        self._rows: list[_LineRow] = []
         self._close = button(text("Close"), close, "quiet")
         self._inner = QWidget()
         self._lines = column(owner=self._inner, gap=1)
@@ -57,18 +56,12 @@ class LinesPanel(QFrame):
     @property
     def said(self) -> list[str]:
         """Names and what is said of them, line by line."""
-        return [each.text() for each in self._within(QLabel)]
+        return [said for each in self._rows for said in each.said]
 
     @property
     def buttons(self) -> list[QPushButton]:
         """The buttons of the head and of all lines, from the top."""
-        above = [self._acts.itemAt(place).widget() for place in range(self._acts.count())]
-        return [*(each for each in above if isinstance(each, QPushButton)), *self._within(QPushButton)]
-
-    def _within(self, kind: type[_Kind]) -> list[_Kind]:
-        """Those in the lines that are shown now."""
-        items = [self._lines.itemAt(place).widget() for place in range(self._lines.count())]
-        return [found for each in items for found in ([each] if isinstance(each, kind) else each.findChildren(kind))]
+        return [*self._above, *(made for each in self._rows for made in each.buttons)]
 
     def keep_lines(self, least: int) -> None:
         """Keep so many lines of text in sight where others need the room."""
@@ -81,13 +74,15 @@ class LinesPanel(QFrame):
         self._head.setText(head)
         self.setAccessibleName(head)
         clear(self._acts)
-        for words, act in acts:
-            self._acts.addWidget(button(words, act, "quiet"))
+        self._above = [button(words, act, "quiet") for words, act in acts]
+        for made in self._above:
+            self._acts.addWidget(made)
         clear(self._lines)
-        for line in lines[:MOST]:
-            self._lines.addWidget(_LineRow(line))
-        if len(lines) > MOST:
-            self._lines.addWidget(label(text("and {count} more", count=len(lines) - MOST), "dim"))
+        left = len(lines) - MOST
+        shown = [*lines[:MOST], *([Line("", text("and {count} more", count=left))] if left > 0 else [])]
+        self._rows = [_LineRow(line) for line in shown]
+        for each in self._rows:
+            self._lines.addWidget(each)
 
 
 class _LineRow(QWidget):
@@ -96,9 +91,9 @@ class _LineRow(QWidget):
         name = ElidedLabel(at_left=True, in_middle=True)
         name.setProperty("role", "")
         name.setText(line.name)
-        held = row(name, owner=self, gap=3)
+        self.said = [each for each in (line.name, line.said) if each]
+        self.buttons = [
+            button(words, act, "quiet", text("{act}: {name}", act=words, name=line.name)) for words, act in line.acts
+        ]
+        held = row(name, *([label(line.said, "dim")] if line.said else ()), *self.buttons, owner=self, gap=3)
         held.setStretch(0, 1)
-        if line.said:
-            held.addWidget(label(line.said, "dim"))
-        for words, act in line.acts:
-            held.addWidget(button(words, act, "quiet", text("{act}: {name}", act=words, name=line.name)))
