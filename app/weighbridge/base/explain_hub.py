@@ -55,7 +55,7 @@ HUB: Mapping[str, tuple[str, str]] = {
     ),
     "hub.gated_sign_in": (
         mark("{repo_id} is for those who are signed in and have accepted its licence."),
-        mark("Accept it at {page}, then sign in here: weighbridge login."),
+        mark("Accept it at {page}, then sign in: on the Network page, or with weighbridge login."),
     ),
     "hub.gated_waiting": (
         mark("The owners of {repo_id} have not let your account in."),
@@ -111,7 +111,7 @@ HUB: Mapping[str, tuple[str, str]] = {
     ),
     "hub.private": (
         mark("For you there is no {repo_id} on the Hub: it is private, was renamed, or is gone."),
-        mark("Check the name. For a private one, sign in with a token that may read it: weighbridge login."),
+        mark("Check the name. For a private one, sign in on the Network page, or with weighbridge login."),
     ),
     "hub.proxy": (
         mark("The proxy did not let a request to {host} pass ({reason})."),

@@ -12,14 +12,7 @@ from pathlib import Path
 from weighbridge.base.errors import BadFile
 from weighbridge.base.paths import default_paths, user_path
 from weighbridge.base.small_files import read_small
-from weighbridge.base.words import mark, text
-
-WHERE = {
-    "keyring": mark("the system's keyring"),
-    "file": mark("a file that only you can read"),
-    "environment": mark("the environment"),
-    "login": mark("the login of other Hugging Face programs"),
-}
+from weighbridge.base.words import text
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,32 +29,30 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(arguments: argparse.Namespace) -> int:
     """Keep a token, once the Hub has said whose it is."""
     from weighbridge.base.settings import SettingsStore
+    from weighbridge.base.task import Task
     from weighbridge.hub.access import ENDPOINT, access_of
-    from weighbridge.hub.client import Hub
     from weighbridge.hub.network import NetworkLog
-    from weighbridge.hub.token import Token, TokenStore, token_of
+    from weighbridge.hub.signing_in import WHERE, sign_in
+    from weighbridge.hub.token import TokenStore
 
     paths = default_paths()
     settings = SettingsStore(paths.settings).value
-    told = access_of(lambda: settings, lambda: None, os.environ)
-    if told.endpoint() != ENDPOINT:
-        print(text("The token will be given to {host}.", host=told.origin().host), file=sys.stderr)
-    given = Token(token_of(_read(arguments.token_file)), "file")
-    hub = Hub(access_of(lambda: settings, lambda: given, os.environ), NetworkLog())
-    try:
-        user = hub.user()
-    finally:
-        hub.close()
-    kept = TokenStore(paths.config, os.environ).keep(given.value)
+    access = access_of(lambda: settings, lambda: None, os.environ)
+    if access.endpoint() != ENDPOINT:
+        print(text("The token will be given to {host}.", host=access.origin().host), file=sys.stderr)
+    tokens = TokenStore(paths.config, os.environ)
+    made = sign_in(_read(arguments.token_file), access, NetworkLog(), tokens, Task())
     if arguments.json:
-        print(json.dumps({"user": user, "kept": kept.origin}))
+        print(json.dumps({"user": made.user, "kept": made.token.origin}))
     else:
-        print(text("Signed in as {user}. The token is kept in {where}.", user=user, where=text(WHERE[kept.origin])))
+        where = text(WHERE[made.token.origin])
+        print(text("Signed in as {user}. The token is kept in {where}.", user=made.user, where=where))
     return 0
 
 
 def run_logout(arguments: argparse.Namespace) -> int:
     """Forget our token; another program's stays, and is used."""
+    from weighbridge.hub.signing_in import WHERE
     from weighbridge.hub.token import TokenStore
 
     store = TokenStore(default_paths().config, os.environ)

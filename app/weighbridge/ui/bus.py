@@ -44,5 +44,8 @@ class Bus(QObject):
     place_wanted = Signal(object)
     """Show the model that has the file at this Path; the library page takes it, the window shows the page."""
 
+    sign_in_wanted = Signal()
+    """Let the user sign in at the Hub; the page Network takes it, the window shows the page."""
+
     failed = Signal(object)
     """An error (BaseException) that belongs to no page: the window shows it."""

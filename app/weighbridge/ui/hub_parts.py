@@ -35,6 +35,10 @@ class TokenUse:
         """Ask as somebody whom the Hub does not know, as long as there is no other token."""
         self._refused = self._tokens.token()
 
+    def use_again(self) -> None:
+        """The Hub has just taken the token there is."""
+        self._refused = None
+
 
 @dataclass(frozen=True)
 class HubParts:

@@ -16,6 +16,7 @@ Remedies = tuple[tuple[str, Callable[[], object]], ...]
 """Buttons: their words, and what they do."""
 
 _PAGES = frozenset({"hub.denied", "hub.gated", "hub.gated_sign_in", "hub.gated_waiting"})
+_SIGN_IN = frozenset({"hub.gated_sign_in", "hub.private", "hub.token"})
 _FINAL = frozenset({"hub.bad_name", "hub.no_file_there", "hub.no_quant", "hub.reference", "hub.several"})
 """Another try with the same words would end the same way."""
 
@@ -25,15 +26,17 @@ def remedies(error: BaseException, services: Services, again: Callable[[], objec
     if not isinstance(error, WeighbridgeError) or error.code in _FINAL:
         return ()
     try_again = (text("Try again"), again)
+    sign_in = ((text("Sign in…"), services.bus.sign_in_wanted.emit),) if error.code in _SIGN_IN else ()
     page = error.values.get("page")
     if error.code in _PAGES and isinstance(page, str):
         title = text("Open its page") if error.code == "hub.denied" else text("Open the licence page")
-        return (title, lambda: open_page(page)), try_again
+        return *sign_in, (title, lambda: open_page(page)), try_again
     if error.code == "hub.token":
-        return (text("Go on without the token"), partial(_after, services.token.do_without, again)), try_again
+        without = (text("Go on without the token"), partial(_after, services.token.do_without, again))
+        return *sign_in, without, try_again
     if error.code == "hub.offline":
         return ((text("Go online"), partial(_after, partial(services.settings.change, offline=False), again)),)
-    return (try_again,)
+    return *sign_in, try_again
 
 
 def _after(first: Callable[[], object], then: Callable[[], object]) -> None:

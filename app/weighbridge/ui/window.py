@@ -186,6 +186,7 @@ class Window(QMainWindow):
         self._bus.page_wanted.connect(self.show_page)
         self._bus.place_wanted.connect(lambda _place: self.show_page("library"))
         self._bus.chat_wanted.connect(self._show_chat)
+        self._bus.sign_in_wanted.connect(lambda: self.show_page("network"))
         self._bus.failed.connect(self.show_error)
 
     def _add_shortcuts(self) -> None:

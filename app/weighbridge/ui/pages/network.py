@@ -9,6 +9,7 @@ from weighbridge.hub.network import Request
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.models.network_model import NetworkModel
 from weighbridge.ui.network_words import as_text, is_meant, sum_in_words
+from weighbridge.ui.pages.network_account import AccountPanel
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
 from weighbridge.ui.theme import STEP
@@ -28,6 +29,7 @@ class NetworkPage(Page):
         self._offline = self._make_switch()
         self._forced = label("", "dim", wrap=True)
         self._sum = label("", "dim")
+        self._account = AccountPanel(services)
         self._filter = self._make_filter()
         self._copy = button(text("Copy"), self.copy_shown, name=text("Copy the requests shown"))
         self._clear = button(text("Clear"), self.clear, name=text("Forget all requests"))
@@ -39,21 +41,34 @@ class NetworkPage(Page):
         services.theme.dress(self)
         self._add_actions()
         services.bus.network_changed.connect(self._changed)
+        services.bus.sign_in_wanted.connect(self._account.open)
         self._leave = services.settings.subscribe(lambda _value: self._show_switch())
         self._show_switch()
 
+    @property
+    def account(self) -> AccountPanel:
+        """Who is signed in at the Hub."""
+        return self._account
+
     def entered(self) -> None:
         self._show_switch()
+        self._account.look()
         self._show_requests()
         self._offline.setFocus()
 
+    def left(self) -> None:
+        self._account.close_it()
+
     def escape(self) -> bool:
+        if self._account.escape():
+            return True
         if not self._filter.text():
             return False
         self._filter.clear()
         return True
 
     def shut(self) -> None:
+        self._account.close_it()
         self._leave()
 
     def copy_shown(self) -> None:
@@ -86,8 +101,9 @@ class NetworkPage(Page):
 
     def _lay_out(self) -> None:
         head = row(label(text("Network"), "title"), self._sum, None, gap=3)
-        whole = column(head, self._told_panel(), self._requests_panel(), owner=self, margin=4, gap=3)
-        whole.setStretch(2, 1)
+        parts = (head, self._told_panel(), self._account, self._requests_panel())
+        whole = column(*parts, owner=self, margin=4, gap=3)
+        whole.setStretch(3, 1)
 
     def _told_panel(self) -> QFrame:
         leaves = text(
@@ -126,6 +142,7 @@ class NetworkPage(Page):
 
     def _add_actions(self) -> None:
         action(self, text("Stay offline, or no longer"), self._offline.toggle)
+        action(self, text("Sign in at the Hugging Face Hub"), self._account.open)
         action(self, text("Filter the requests"), self._filter.setFocus, "Ctrl+F")
         action(self, text("Copy the requests shown"), self.copy_shown, "Ctrl+Shift+E")
         action(self, text("Forget all requests"), self.clear)
