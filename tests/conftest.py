@@ -16,15 +16,20 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 _PATIENCE_S = 2.0
+_PLACES = ("HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "LLAMA_CACHE", "LMSTUDIO_HOME", "OLLAMA_MODELS")
+"""By these other programs are told where to keep models."""
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
-    """A folder of its own for data, settings and models, and no trace of the user's language."""
+    """A folder of its own for data, settings and models, and no trace of the user's language and other programs."""
     place = tmp_path / "home"
     monkeypatch.setenv("WEIGHBRIDGE_HOME", str(place))
     monkeypatch.delenv("WEIGHBRIDGE_MODELS", raising=False)
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("USERPROFILE" if os.name == "nt" else "HOME", str(tmp_path / "user"))
+    for name in _PLACES:
+        monkeypatch.delenv(name, raising=False)
     return place
 
 

@@ -34,6 +34,8 @@ NOT_CODES = {
     "chat.open",
     "hardware.csv",
     "model.path",
+    "model.yml",
+    "settings.json",
     "settings.toml",
     "speed.csv",
 }

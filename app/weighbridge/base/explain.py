@@ -254,14 +254,6 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("Something in Weighbridge failed ({kind})."),
         mark("Its log has the details."),
     ),
-    "library.empty": (
-        mark("The library is empty."),
-        mark("Put a model into the models folder, or get the starter model."),
-    ),
-    "library.skipped": (
-        mark("{path} was passed over ({reason})."),
-        mark("Check that you may read it, or move models nearer to the top of the folder."),
-    ),
     "message.content": (
         mark("{field} is neither text nor a list of parts with text."),
         mark('Send a string, or parts of the kind {{"type": "text", "text": "..."}}.'),

@@ -55,6 +55,34 @@ LIBRARY: Mapping[str, tuple[str, str]] = {
         mark("{name} was changed while it was read."),
         mark("Try again once nobody writes to it."),
     ),
+    "library.closed": (
+        mark("{path}, where {program} keeps models, could not be read ({reason})."),
+        mark("Have your account allowed to read that folder, or switch off the models of other programs in Settings."),
+    ),
+    "library.empty": (
+        mark("The library is empty."),
+        mark("Put a model into the models folder, or get the starter model."),
+    ),
+    "library.gone": (
+        mark("The model folder or file {path} is not there now."),
+        mark("Plug in the drive that holds it, or take it off the list in Settings."),
+    ),
+    "library.named": (
+        mark("{path} of {program} names {named}, which is no GGUF file on this computer."),
+        mark("Put the model back in its place, or mend or remove the file that names it."),
+    ),
+    "library.note": (
+        mark("{path}, a note of {program} on one of its models, could not be read ({reason})."),
+        mark("Import the model into {program} again, or add its folder to the model folders in Settings."),
+    ),
+    "library.outside": (
+        mark("{path} was passed over: it leads out of the folder of {program}."),
+        mark("To use it, add the folder that holds it to the model folders in Settings."),
+    ),
+    "library.skipped": (
+        mark("{path} was passed over ({reason})."),
+        mark("Check that you may read it, or move models nearer to the top of the folder."),
+    ),
     "model.corrupt": (
         mark("{name} is not what it must be: its sha256 is {found}, and should be {expected}."),
         mark("Remove the model and download it again."),
@@ -66,6 +94,22 @@ LIBRARY: Mapping[str, tuple[str, str]] = {
     "model.in_use": (
         mark("{model} is loaded."),
         mark("Stop it first."),
+    ),
+    "ollama.blob": (
+        mark("{name} of Ollama has no weights here: {path} is missing."),
+        mark("Fetch it again: ollama pull {name}"),
+    ),
+    "ollama.digest": (
+        mark("{path}, a manifest of Ollama, names a layer in a way that is not safe to follow ({digest})."),
+        mark("Remove that model with ollama rm, and take it from a place that you trust."),
+    ),
+    "ollama.manifest": (
+        mark("{path}, a manifest of Ollama, has no list of layers."),
+        mark("Fetch that model again with ollama pull."),
+    ),
+    "ollama.tensors": (
+        mark("{name} of Ollama is kept tensor by tensor, as no other program reads it."),
+        mark("Get the model as GGUF or MLX to use it here."),
     ),
     "removal.changed": (
         mark("{path} is not the file any more that was to be removed. Nothing was removed."),

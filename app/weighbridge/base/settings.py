@@ -62,6 +62,11 @@ _IDLE = Number(
 )
 _FOLDERS = Folders(mark("Model folders"), mark("Looked at beside Weighbridge's own folder."), _MODELS)
 _FILES = Folders()  # without a title: files are added by dropping them on the window, or by a command
+_OTHERS = Switch(
+    mark("Use models of other programs"),
+    mark("LM Studio, Ollama, Hugging Face's cache, llama.cpp, Jan and GPT4All. Nothing of theirs is changed."),
+    _MODELS,
+)
 _OFFLINE = Switch(
     mark("Stay offline"),
     mark("Nothing is asked of the Hub or of a package index. Other machines that you have named yourself still are."),
@@ -120,6 +125,7 @@ class Settings:
     idle_minutes: int | None = setting(None, _IDLE)
     model_folders: tuple[str, ...] = setting((), _FOLDERS)
     model_files: tuple[str, ...] = setting((), _FILES)
+    other_programs: bool = setting(True, _OTHERS)
     offline: bool = setting(False, _OFFLINE)
     downloads_at_once: int = setting(2, _AT_ONCE)
     download_mbps: int | None = setting(None, _CAP)

@@ -53,13 +53,14 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
 
 def library_for(name: str | None) -> Library:
     """The scanned library; where `name` is a file outside of it, that file's folder belongs to it too."""
-    from weighbridge.library.index import Library
+    from weighbridge.library.model import ADDED
+    from weighbridge.library.places import Root
 
     library = open_library()
     library.scan()
     path = user_path(name) if name else None
     if path is not None and os.path.isfile(path) and not _listed(library, str(path)):  # noqa: PTH113 - never raises
-        library = Library([*library.folders, path.absolute().parent])
+        library.use_roots([*library.roots, Root(path.absolute(), ADDED), Root(path.absolute().parent, ADDED)])
         library.scan()
     return library
 
@@ -85,18 +86,19 @@ def settings() -> SettingsStore:
 
 
 def open_library() -> Library:
-    """The library of this user, not yet scanned: the models folder, that of downloads, and those in the settings.
+    """The library of this user, not yet scanned, which looks where the window's looks.
 
     What is wrong with the settings' file is told on standard error: some folders may be missing for it.
     """
     from weighbridge.library.index import Library
-    from weighbridge.library.places import library_folders
+    from weighbridge.library.places import library_roots
+    from weighbridge.library.shelves.program import this_computer
 
     store = settings()
     for notice in store.notices:
         print(explain_code(notice.code, notice.values), file=sys.stderr)
     paths = default_paths()
-    return Library(library_folders(paths, store.value, os.environ), paths.headers)
+    return Library(library_roots(paths, store.value, this_computer()), paths.headers)
 
 
 @contextmanager

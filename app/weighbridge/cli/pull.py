@@ -196,10 +196,11 @@ def _told(view: JobView, kept: Settings, arguments: argparse.Namespace) -> int:
 def _model_id(place: Path, kept: Settings) -> str | None:
     """The name under which the library has it; None where it does not look there."""
     from weighbridge.library.index import Library
-    from weighbridge.library.places import library_folders
+    from weighbridge.library.places import library_roots
+    from weighbridge.library.shelves.program import this_computer
 
     paths = default_paths()
-    library = Library(library_folders(paths, kept, os.environ), paths.headers)
+    library = Library(library_roots(paths, kept, this_computer()), paths.headers)
     for model in library.scan():
         if place in (model.path, *model.parts) or place in model.path.parents:
             return model.id

@@ -20,7 +20,7 @@ from weighbridge.formats.variant import UNKNOWN_FORMAT, File, Hints, Reader, Var
 from weighbridge.library.files import Found
 
 _SNAPSHOTS = "snapshots"
-_REPOSITORY = re.compile(r"models--(?:.+--)?(?P<name>.+)")
+_REPOSITORY = re.compile(r"models--(?:(?P<owner>.+)--)?(?P<name>.+)")
 _SIZE_ALONE = re.compile(r"[\d._]+(?:[-_ ]?bpw)?(?:[-_ ]?h\d+)?(?:[-_]\w+)?", re.IGNORECASE)
 
 
@@ -87,6 +87,15 @@ def folder_title(folder: Path) -> str:
     if _SIZE_ALONE.fullmatch(folder.name) and folder.parent.name:
         return f"{folder_title(folder.parent)}-{folder.name}"
     return folder.name
+
+
+def repository_of(path: Path) -> str | None:
+    """OWNER/NAME of the repository in whose snapshot, in the Hub's cache, `path` lies; None elsewhere."""
+    for folder in path.parents:
+        found = _REPOSITORY.fullmatch(folder.parent.name) if folder.name == _SNAPSHOTS else None
+        if found:
+            return "/".join(part for part in (found["owner"], found["name"]) if part)
+    return None
 
 
 def _is_row(variant: Variant, top: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +12,11 @@ from pathlib import Path
 from weighbridge.base.errors import BadFile, NotFound, WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.formats.model import ModelInfo
+from weighbridge.library.folders import repository_of
 from weighbridge.library.full_headers import FullHeaders, has_table
 from weighbridge.library.headers import Headers
-from weighbridge.library.model import Model, key_of
+from weighbridge.library.model import ADDED, OWN, Model, key_of
+from weighbridge.library.places import Root, as_root
 from weighbridge.library.rows import in_full
 from weighbridge.library.scan import Listing, list_models
 
@@ -24,14 +26,14 @@ Listener = Callable[[Model], object]
 
 
 class Library:
-    """The models below some folders. Safe to use from any thread; one scan runs at a time.
+    """The models at some places; a mere path is one of our own. Safe to use from any thread; one scan runs at a time.
 
     A scan reads headers briefly. Full ones are read on demand, or all of them in the background by whoever calls
     `read_all`; they are kept in the folder `kept`, where there is one, so that each is read only once.
     """
 
-    def __init__(self, folders: Sequence[Path], kept: Path | None = None) -> None:
-        self.folders = tuple(folders)
+    def __init__(self, roots: Iterable[Root | Path], kept: Path | None = None) -> None:
+        self.roots = tuple(map(as_root, roots))
         self._lock = threading.Lock()
         self._headers = Headers()
         self._full = FullHeaders(kept)
@@ -39,9 +41,14 @@ class Library:
         self._listing = Listing()
         self._listeners: tuple[Listener, ...] = ()
 
-    def use_folders(self, folders: Sequence[Path]) -> None:
-        """Look below these from the next scan on."""
-        self.folders = tuple(folders)
+    def use_roots(self, roots: Iterable[Root | Path]) -> None:
+        """Look at these from the next scan on."""
+        self.roots = tuple(map(as_root, roots))
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where the last scan has looked; before one, our own and the user's places."""
+        return self._listing.searched or tuple(root.path for root in self.roots if root.source in (OWN, ADDED))
 
     @property
     def models(self) -> tuple[Model, ...]:
@@ -56,7 +63,7 @@ class Library:
     def scan(self, task: Task | None = None) -> tuple[Model, ...]:
         """Look at the folders again. Raises Cancelled, and then the last listing stays."""
         with self._lock:
-            listing = list_models(self.folders, task or Task(), self._headers, self._full)
+            listing = list_models(self.roots, task or Task(), self._headers, self._full)
             self._full.keep_only(set(listing.stamps.values()))
             with self._changing:
                 self._listing = listing
@@ -136,7 +143,7 @@ class Library:
         """
         models = self.models
         served = [model.id for model in models]
-        for means in (_by_id, _by_title, _by_quant, _by_path):
+        for means in (_by_id, _by_alias, _by_title, _by_quant, _by_path):
             found = [model for model in models if means(model, name)] if 0 < len(name) <= MAX_NAME else []
             if len(found) == 1:
                 return found[0]
@@ -160,10 +167,15 @@ def _by_id(model: Model, name: str) -> bool:
     return _same(model.id, name) or _same(model.id, _bare(name))
 
 
+def _by_alias(model: Model, name: str) -> bool:
+    return any(_same(alias, name) for alias in model.aliases)
+
+
 def _by_title(model: Model, name: str) -> bool:
     """The file's own name, or owner and repository of a folder."""
     is_folder = model.path not in model.parts
-    return _same(model.title, _bare(name)) or (is_folder and _same("/".join(model.path.parts[-2:]), name))
+    repository = repository_of(model.path) or "/".join(model.path.parts[-2:])
+    return _same(model.title, _bare(name)) or (is_folder and _same(repository, name))
 
 
 def _by_quant(model: Model, name: str) -> bool:
@@ -171,7 +183,7 @@ def _by_quant(model: Model, name: str) -> bool:
     if not colon or model.quant is None or not _same(model.quant, quant):
         return False
     stem = model.title[: -len(model.quant)].rstrip("-._ ") if _ends_with(model.title, model.quant) else model.title
-    repository = "/".join(model.path.parent.parts[-2:])
+    repository = repository_of(model.path) or "/".join(model.path.parent.parts[-2:])
     return any(_same(base, known) for known in (model.id, model.title, stem, repository, f"{repository}/{stem}"))
 
 
@@ -184,4 +196,5 @@ def _by_path(model: Model, name: str) -> bool:
     if os.sep not in name and "/" not in name:
         return False
     wanted = os.path.normcase(os.path.abspath(name))  # noqa: PTH100 - no look at the disk
-    return any(wanted == os.path.normcase(os.path.abspath(part)) for part in (model.path, *model.parts))  # noqa: PTH100
+    known = (model.path, *model.parts, *(Path(alias) for alias in model.aliases))
+    return any(wanted == os.path.normcase(os.path.abspath(path)) for path in known)  # noqa: PTH100

@@ -33,7 +33,8 @@ class Model:
     it is: damaged, or part of a set missing. `companions` are the files that were found for it, of each role the
     nearest first. `guessed`: its format or its quantisation is told by a name alone. `source` says whose it is: OWN,
     ADDED (a folder or a file that the user has named), or the id of the program that brought it here. `sha256s` are the
-    hashes of `parts` that are told without reading them; empty where none is.
+    hashes of `parts` that are told without reading them; empty where none is. `aliases` are other names that it can be
+    called by. `unused` is what its program keeps with it and we do not use: its "template", "params", "system" prompt.
     """
 
     id: str
@@ -50,6 +51,8 @@ class Model:
     asks_to_run_code: bool = False
     source: str = OWN
     sha256s: tuple[str | None, ...] = ()
+    aliases: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:

@@ -1,9 +1,9 @@
-"""Making a list of models out of the files in some folders."""
+"""Making a list of models out of what lies in some places."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,11 +11,15 @@ from weighbridge.base.errors import BadFile, WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
-from weighbridge.library.files import Found, find_files, stamp_of
+from weighbridge.library.files import Walk, stamp_of
+from weighbridge.library.folders import repository_of
 from weighbridge.library.full_headers import FullHeaders, has_table
 from weighbridge.library.headers import Headers
 from weighbridge.library.model import Key, Model, key_of
-from weighbridge.library.rows import Row, in_full, rows_below, shown_name
+from weighbridge.library.places import Root, as_root
+from weighbridge.library.rows import Row, in_full, shown_name
+from weighbridge.library.shelves.program import Look
+from weighbridge.library.visit import opened, rows_at
 
 _HELPERS = frozenset({Kind.PROJECTION, Kind.IMATRIX})
 """What is shown beside its model alone."""
@@ -25,32 +29,36 @@ _HELPERS = frozenset({Kind.PROJECTION, Kind.IMATRIX})
 class Listing:
     """The models found, by id, and what was passed over and why.
 
-    `stamps` tell, by a model's path and format, from which state of its files it was made.
+    `stamps` tell, by a model's path and format, from which state of its files it was made. `searched` are the places
+    that were looked at; other programs' count only where they are there.
     """
 
     models: tuple[Model, ...] = ()
     skipped: tuple[WeighbridgeError, ...] = ()
     stamps: dict[Key, str] = field(default_factory=dict)
+    searched: tuple[Path, ...] = ()
 
 
-def scan(folders: Sequence[Path], task: Task) -> tuple[Model, ...]:
-    """The models below `folders`, by id. A damaged file is a row with its problem. Raises Cancelled."""
-    return list_models(folders, task, Headers(), FullHeaders()).models
+def scan(roots: Iterable[Root | Path], task: Task) -> tuple[Model, ...]:
+    """The models at `roots`, by id; a mere path is one of our own. A damaged file is a row with its problem.
+
+    Raises Cancelled.
+    """
+    return list_models(map(as_root, roots), task, Headers(), FullHeaders()).models
 
 
-def list_models(folders: Sequence[Path], task: Task, headers: Headers, full: FullHeaders) -> Listing:
+def list_models(roots: Iterable[Root], task: Task, headers: Headers, full: FullHeaders) -> Listing:
     """As `scan`, with headers remembered from an earlier listing, and full ones where they were read before."""
-    search = find_files(folders, task)
-    by_root: dict[Path, list[Found]] = {}
-    for file in search.files:
-        by_root.setdefault(file.folder, []).append(file)
-    found = (row for root, files in by_root.items() for row in rows_below(root, files, headers, task))
-    rows = [row for row in _once(found) if row.kind not in _HELPERS]
-    headers.keep_only({file.path for file in search.files})
+    look = Look(Walk(task), headers, task)
+    searched = [place for root in roots for place in opened(root, look.walk)]
+    rows = [row for row in _once(row for root in searched for row in rows_at(root, look)) if row.kind not in _HELPERS]
+    headers.keep_only(look.walk.paths | {file.path for row in rows for file in row.files})
     stamps = {key_of(row.model): stamp_of(row.files) for row in rows}
     models = [with_known(model, stamps[key_of(model)], full) for model in _with_unique_ids(rows)]
     models.sort(key=lambda model: model.id.casefold())
-    return Listing(tuple(models), search.skipped, stamps)
+    return Listing(
+        tuple(models), tuple(look.walk.skipped), stamps, tuple(dict.fromkeys(root.path for root in searched))
+    )
 
 
 def with_known(model: Model, stamp: str, full: FullHeaders) -> Model:
@@ -61,15 +69,34 @@ def with_known(model: Model, stamp: str, full: FullHeaders) -> Model:
     return replace(model, problem=answer) if isinstance(answer, BadFile) else model
 
 
-def _once(rows: Iterable[Row]) -> Iterator[Row]:
-    """Each model once, however many links lead to its files."""
+def _once(rows: Iterable[Row]) -> list[Row]:
+    """Each model once, as it was found first, however many ways lead to its files."""
+    kept: list[Row] = []
+    places: dict[frozenset[tuple[int, int]], int] = {}
     seen: set[tuple[int, int]] = set()
     for row in rows:
         parts = set(row.model.parts)
-        own = {file.identity for file in row.files if file.path in parts}
+        own = frozenset(file.identity for file in row.files if file.path in parts)
         if not own or not own <= seen:
-            yield row
+            places[own] = len(kept)
+            kept.append(row)
+        elif own in places:
+            first = kept[places[own]]
+            kept[places[own]] = replace(first, model=_joined(first.model, row.model))
         seen |= own
+    return kept
+
+
+def _joined(model: Model, again: Model) -> Model:
+    """`model` with what another way to the same files tells beside it."""
+    here = {helper.path for helper in model.companions}
+    return replace(
+        model,
+        companions=(*model.companions, *(helper for helper in again.companions if helper.path not in here)),
+        sha256s=model.sha256s or again.sha256s,
+        aliases=tuple(dict.fromkeys((*model.aliases, again.id, *again.aliases))),
+        unused=model.unused or again.unused,
+    )
 
 
 def _with_unique_ids(rows: list[Row]) -> list[Model]:
@@ -85,6 +112,9 @@ def _with_unique_ids(rows: list[Row]) -> list[Model]:
 
 
 def _owner_id(row: Row) -> str:
+    repository = repository_of(row.model.path)
+    if repository:
+        return f"{shown_name(repository)}/{row.model.title}"
     try:
         above = row.model.path.relative_to(row.root).parent.parts
     except ValueError:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 from weighbridge.base.settings import Settings
 from weighbridge.ui.services import Services
+
+
+def _places(settings: Settings) -> tuple[object, ...]:
+    """All that decides where models are looked for."""
+    return settings.model_folders, settings.model_files, settings.download_target, settings.other_programs
 
 
 def act(old: Settings, new: Settings, services: Services) -> None:
@@ -20,8 +23,9 @@ def act(old: Settings, new: Settings, services: Services) -> None:
         if not new.offline:
             services.downloads.take_up()
         services.bus.network_changed.emit()
-    if (old.model_folders, old.download_target) != (new.model_folders, new.download_target):
-        from weighbridge.library.places import library_folders  # the Library is there by now
+    if _places(old) != _places(new):
+        from weighbridge.library.places import library_roots  # the Library is there by now
+        from weighbridge.library.shelves.program import this_computer
 
-        services.library.use_folders(library_folders(services.paths, new, os.environ))
+        services.library.use_roots(library_roots(services.paths, new, this_computer()))
         services.bus.scan_wanted.emit()

@@ -65,7 +65,8 @@ def build_core(
     from weighbridge.library.hashes import Hashes
     from weighbridge.library.index import Library
     from weighbridge.library.marks import Marks
-    from weighbridge.library.places import library_folders
+    from weighbridge.library.places import library_roots
+    from weighbridge.library.shelves.program import this_computer
     from weighbridge.running.choose import PREFERRED
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.devices import EngineDevices
@@ -80,7 +81,7 @@ def build_core(
     database = Database(paths.database)
     store = ChatStore(database)
     store.recover()
-    library = Library(library_folders(paths, now, os.environ), paths.headers)
+    library = Library(library_roots(paths, now, this_computer()), paths.headers)
     blueprints = Blueprints()
     library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
     known = engines()
