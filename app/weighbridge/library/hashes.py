@@ -72,7 +72,7 @@ class Hashes:
         return None if named is None else Known(named, Told.NAME)
 
     def count(self, path: Path, step: Step, expected: str | None = None) -> str:
-        """Read the file at `path` and keep its hash, beside the one that is `expected`.
+        """Read the file at `path` and keep its hash, beside the one that is `expected`, or was for the file as it is.
 
         Raises BadFile("file.unreadable"), BadFile("file.changed") where it changes meanwhile, and what `step` raises.
         """
@@ -117,8 +117,11 @@ class Hashes:
         values = (os.fsencode(os.path.realpath(path)), *_state(status), sha256, expected)
         with self._database.transaction() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO counted_hashes (path, size_bytes, modified_ns, sha256, expected)"
-                " VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO counted_hashes AS kept (path, size_bytes, modified_ns, sha256, expected)"
+                " VALUES (?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET expected = ifnull(excluded.expected,"
+                " CASE WHEN (kept.size_bytes, kept.modified_ns) = (excluded.size_bytes, excluded.modified_ns)"
+                " THEN kept.expected END), size_bytes = excluded.size_bytes, modified_ns = excluded.modified_ns,"
+                " sha256 = excluded.sha256",
                 values,
             )
             connection.execute(

@@ -147,6 +147,11 @@ def into_bin(path: Path) -> None:
     send2trash(os.fspath(path))
 
 
+def lies_within(path: Path, own_folder: Path) -> bool:
+    """Whether the name `path` itself lies below our own folder, wherever it may lead to."""
+    return _Here(own_folder).holds(path)
+
+
 class _Here:
     """Our own folder, as it really is."""
 
