@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from weighbridge.base.errors import Refused
 from weighbridge.base.explain import explain, explain_code
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from weighbridge.base.task import Task
     from weighbridge.hub.client import Hub
     from weighbridge.hub.remote import Repository
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -41,13 +43,22 @@ def the_hub() -> Iterator[tuple[Hub, Settings]]:
         hub.close()
 
 
-def listed(hub: Hub, repo_id: str, revision: str, task: Task) -> tuple[Hub, Repository]:
-    """A repository, and the Hub that told of it: without the token where that is no good, which is told."""
+def asked(hub: Hub, ask: Callable[[Hub], T]) -> tuple[Hub, T]:
+    """What `ask` comes to, and the Hub that told it: without the token where that is no good, which is told."""
     try:
-        return hub, hub.repository(repo_id, revision, task)
+        return hub, ask(hub)
     except Refused as error:
         if error.code != "hub.token":
             raise
         print(explain(error), file=sys.stderr)
-        nobody = hub.without_token()
-        return nobody, nobody.repository(repo_id, revision, task)
+    nobody = hub.without_token()
+    try:
+        return nobody, ask(nobody)
+    except BaseException:
+        nobody.close()
+        raise
+
+
+def listed(hub: Hub, repo_id: str, revision: str, task: Task) -> tuple[Hub, Repository]:
+    """A repository, and the Hub that told of it; see `asked`."""
+    return asked(hub, lambda there: there.repository(repo_id, revision, task))

@@ -57,6 +57,11 @@ class Allowances:
             told = self._told.get(kind)
         return told if told is not None and told.resets_at > self._clock() else None
 
+    def left_s(self, kind: str = API) -> float:
+        """How long what is told now will hold; 0 where nothing is."""
+        told = self.of(kind)
+        return 0.0 if told is None else max(0.0, told.resets_at - self._clock())
+
     def wait_s(self, kind: str = API) -> float:
         """How long until one more call is allowed; 0 where one is now, as far as is known."""
         told = self.of(kind)
