@@ -57,7 +57,9 @@ def offered(sight: Sight, shelf: Shelf, models: Iterable[Model]) -> tuple[Offere
 def reference_of(spot: Spot, variant: Variant) -> str:
     """What a person types to mean this choice: "owner/name:Q4_K_M", "owner/name@4.0bpw"."""
     place = spot.repo_id if spot.revision == MAIN else f"{spot.repo_id}@{spot.revision}"
-    meant = variant.label if variant.format == FORMAT else variant.name
+    meant = variant.name
+    if variant.format == FORMAT and variant.files:
+        meant = variant.label or variant.files[0].path
     return printable(f"{place}:{meant}" if meant else place)
 
 
