@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +14,15 @@ from weighbridge.base.task import Task
 from weighbridge.formats.model import ModelInfo
 from weighbridge.library.folders import repository_of
 from weighbridge.library.full_headers import FullHeaders, has_table
+from weighbridge.library.hashes import Hashes
 from weighbridge.library.headers import Headers
-from weighbridge.library.model import ADDED, OWN, Model, key_of
+from weighbridge.library.marks import Marks
+from weighbridge.library.model import ADDED, OWN, Key, Model, key_of
 from weighbridge.library.places import Root, as_root
+from weighbridge.library.remembered import Remembered
 from weighbridge.library.rows import in_full
 from weighbridge.library.scan import Listing, list_models
+from weighbridge.library.verifying import Verified, verify
 
 MAX_NAME = 4_096
 
@@ -29,17 +33,30 @@ class Library:
     """The models at some places; a mere path is one of our own. Safe to use from any thread; one scan runs at a time.
 
     A scan reads headers briefly. Full ones are read on demand, or all of them in the background by whoever calls
-    `read_all`; they are kept in the folder `kept`, where there is one, so that each is read only once.
+    `read_all`; they are kept in the folder `kept`, where there is one, so that each is read only once. What `marks`
+    have off the list is left out everywhere. `hashes` are for `verify`, and tell what was found wrong before.
     """
 
-    def __init__(self, roots: Iterable[Root | Path], kept: Path | None = None) -> None:
+    def __init__(
+        self,
+        roots: Iterable[Root | Path],
+        kept: Path | None = None,
+        marks: Marks | None = None,
+        hashes: Hashes | None = None,
+        remembered: Remembered | None = None,
+    ) -> None:
         self.roots = tuple(map(as_root, roots))
         self._lock = threading.Lock()
         self._headers = Headers()
         self._full = FullHeaders(kept)
         self._changing = threading.Lock()
         self._listing = Listing()
+        self._shown: tuple[Model, ...] = ()
         self._listeners: tuple[Listener, ...] = ()
+        self._marks, self._hashes, self._remembered = marks, hashes, remembered
+        self._scanned = False
+        if marks is not None:
+            marks.subscribe(lambda _key: self._show_again())
 
     def use_roots(self, roots: Iterable[Root | Path]) -> None:
         """Look at these from the next scan on."""
@@ -53,6 +70,17 @@ class Library:
     @property
     def models(self) -> tuple[Model, ...]:
         """The models of the last scan, by id, with what has been learned of them since."""
+        return self._shown
+
+    @property
+    def off_list(self) -> tuple[Model, ...]:
+        """Those that were taken off the list, and are still there."""
+        shown = set(map(key_of, self._shown))
+        return tuple(model for model in self._listing.models if key_of(model) not in shown)
+
+    @property
+    def all_models(self) -> tuple[Model, ...]:
+        """All that are there, on the list and off it."""
         return self._listing.models
 
     @property
@@ -63,11 +91,39 @@ class Library:
     def scan(self, task: Task | None = None) -> tuple[Model, ...]:
         """Look at the folders again. Raises Cancelled, and then the last listing stays."""
         with self._lock:
-            listing = list_models(self.roots, task or Task(), self._headers, self._full)
+            listing = self._with_faults(list_models(self.roots, task or Task(), self._headers, self._full))
             self._full.keep_only(set(listing.stamps.values()))
+            if self._marks is not None:
+                with suppress(BadFile):  # then those that were read at the start still hold
+                    self._marks.reload()
             with self._changing:
-                self._listing = listing
-            return listing.models
+                self._scanned = True
+                self._use(listing)
+                shown = self._shown
+            if self._remembered is not None:
+                self._remembered.keep(listing)
+            return shown
+
+    def recall(self) -> tuple[Model, ...]:
+        """List what was there at the last scan of an earlier start, until the first scan of this one."""
+        listing = self._remembered.read() if self._remembered is not None else None
+        with self._changing:
+            if listing is not None and not self._scanned:
+                self._use(listing)
+            return self._shown
+
+    def verify(self, model: Model, task: Task) -> Verified:
+        """Read all of `model` again, and compare it with what it must be; what is wrong is its row's problem from then.
+
+        Progress is in bytes. Raises Cancelled, and BadFile where it cannot be read at all or the database fails.
+        """
+        assert self._hashes is not None
+        listing = self._listing
+        found = verify(model, self._hashes, task)
+        known = next((known for known in listing.models if key_of(known) == key_of(model)), model)
+        if found.fault is not None or (known.problem is not None and known.problem.code == "model.corrupt"):
+            self._learn(replace(known, problem=found.fault), listing.stamps.get(key_of(known)))
+        return found
 
     def info(self, model: Model) -> ModelInfo | None:
         """The best that is known of `model`: its full header where it was read, else the brief one."""
@@ -128,20 +184,41 @@ class Library:
             if stamp is None or listing.stamps.get(key_of(model)) != stamp:
                 return
             models = tuple(model if key_of(known) == key_of(model) else known for known in listing.models)
-            self._listing = replace(listing, models=models)
+            self._use(replace(listing, models=models))
             listeners = self._listeners
         for listener in listeners:
             listener(model)
 
-    def resolve(self, name: str) -> Model:
-        """The listed model that `name` means.
+    def _use(self, listing: Listing) -> None:
+        """Make `listing` the one that is shown. Under the lock of changes."""
+        off = self._marks.off_list() if self._marks is not None else frozenset()
+        self._listing = listing
+        self._shown = tuple(model for model in listing.models if key_of(model) not in off) if off else listing.models
+
+    def _show_again(self) -> None:
+        with self._changing:
+            self._use(self._listing)
+
+    def _with_faults(self, listing: Listing) -> Listing:
+        """What was found wrong before, and has not changed since, is wrong. A database that fails knows of nothing."""
+        found: Mapping[Key, BadFile] = {}
+        if self._hashes is not None:
+            with suppress(BadFile):
+                found = self._hashes.faults(listing.models)
+        if not found:
+            return listing
+        models = (replace(known, problem=found.get(key_of(known), known.problem)) for known in listing.models)
+        return replace(listing, models=tuple(models))
+
+    def resolve(self, name: str, *, off_list: bool = False) -> Model:
+        """The listed model that `name` means; `off_list`: among those that were taken off the list.
 
         An id, or the file's own name, in any case, with or without ".gguf"; "NAME:Q4_1" where the name of the file or
         of its repository is given without its quantisation; or the path of a listed file, any part of a set. Raises
         NotFound, with the ids that are `served`: "model.unknown", "model.none" or "model.ambiguous". Never looks beyond
         the last listing.
         """
-        models = self.models
+        models = self.off_list if off_list else self.models
         served = [model.id for model in models]
         for means in (_by_id, _by_alias, _by_title, _by_quant, _by_path):
             found = [model for model in models if means(model, name)] if 0 < len(name) <= MAX_NAME else []
