@@ -123,6 +123,13 @@ def test_an_address_of_the_mirror_that_is_set(hub, capsys):
     assert repositories(told(capsys)) == [GGUF]
 
 
+def test_what_would_narrow_a_search_is_not_dropped_in_silence(hub, capsys):
+    assert search(GGUF, "--format", "mlx", "--json") == 0
+    captured = capsys.readouterr()
+    assert captured.err == f"{GGUF} is one repository: what would narrow a search is not used.\n"
+    assert repositories(json.loads(captured.out)) == [GGUF]
+
+
 def test_a_branch_is_kept(hub, capsys):
     hub.repos[GGUF].commit({"a b.gguf": b"GGUF"}, "small")
     assert search(f"https://huggingface.co/{GGUF}/blob/small/a%20b.gguf") == 0

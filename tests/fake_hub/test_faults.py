@@ -20,6 +20,7 @@ from tests.fake_hub import (
     Slow,
     Stall,
     Status,
+    Told,
     WrongRange,
 )
 from tests.fake_hub.content import read
@@ -112,6 +113,16 @@ def test_a_status_and_a_portal(hub, client):
     portal = client.get(url)
     assert (portal.status_code, portal.headers["Content-Type"]) == (200, "text/html")
     assert client.get(url).content == read(BIG)
+
+
+def test_other_json_than_the_answers_keeps_its_headers(hub, client):
+    hub.add("tiny/Another", {"x": b"x"})
+    hub.models_per_page = 1
+    hub.faults.next(Told([{"id": 7}]), "/api/models", on="api")
+    hub.faults.next(Told(text="{"), "/api/models", on="api")
+    first, second = (client.get(f"{hub.endpoint}/api/models") for _ in range(2))
+    assert (first.json(), second.text) == ([{"id": 7}], "{")
+    assert "Link" in first.headers
 
 
 def test_a_short_body_is_in_good_order(hub, client):

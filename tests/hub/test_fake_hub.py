@@ -26,6 +26,7 @@ from tests.fake_hub import (
 )
 from tests.fake_hub.content import content_of, read
 from tests.fake_hub.examples import add_all, add_gated, add_hostile, add_private
+from tests.fake_hub.searched import BASE, PARAMETERS, add_family
 
 from weighbridge.formats.gguf import read_header
 from weighbridge.formats.model import model_info
@@ -102,6 +103,23 @@ def test_a_search_is_paged(hub, api):
     hub.models_per_page = 3
     assert [model.downloads for model in api.list_models(sort="downloads")] == [6, 5, 4, 3, 2, 1, 0]
     assert len(hub.asked(path="/api/models")) == 3
+
+
+def test_a_list_tells_what_the_hub_has_read_in_the_files(hub, api):
+    add_family(hub)
+    asked = ["gguf", "safetensors", "tags", "pipeline_tag", "sha", "siblings"]
+    found = {model.id: model for model in api.list_models(filter=["gguf"], search="qwen3", expand=asked)}
+    told = found["unsloth/Qwen3-8B-GGUF"]
+    assert told.gguf == {"total": PARAMETERS, "architecture": "qwen3", "context_length": 40_960}
+    assert (told.sha, told.pipeline_tag, told.safetensors) == (
+        hub.repos[told.id].branches["main"].sha,
+        "text-generation",
+        None,
+    )
+    of_base = [model.id for model in api.list_models(filter=f"base_model:quantized:{BASE}", sort="downloads")]
+    assert of_base == ["unsloth/Qwen3-8B-GGUF", "mlx-community/Qwen3-8B-4bit", "turboderp/Qwen3-8B-exl3"]
+    (packed,) = api.list_models(filter="mlx", expand=["safetensors"])
+    assert packed.safetensors.total < PARAMETERS / 6
 
 
 def test_expand_gives_what_was_asked_for_and_no_more(hub, api):

@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -77,6 +78,11 @@ def run(arguments: argparse.Namespace) -> int:
     with the_hub() as (first, kept):
         reference = _reference(arguments.words, kept)
         query = _query(arguments)
+        if reference is not None and _narrows(query):
+            told = text(
+                "{repo_id} is one repository: what would narrow a search is not used.", repo_id=reference.repo_id
+            )
+            print(told, file=sys.stderr)
         hub, hits = asked(first, lambda hub: _found(hub, query, reference, arguments.limit))
         with closing(hub):
             if arguments.json:
@@ -128,6 +134,10 @@ def _query(arguments: argparse.Namespace) -> Query:
         most_parameters=most,
         sort=SORTS[arguments.sort],
     )
+
+
+def _narrows(query: Query) -> bool:
+    return replace(query, words="", sort=Sort.DOWNLOADS) != Query()
 
 
 def _found(hub: Hub, query: Query, reference: Reference | None, most: int) -> tuple[Hit, ...]:
