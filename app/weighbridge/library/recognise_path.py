@@ -9,13 +9,15 @@ from pathlib import Path
 from weighbridge.base.errors import BadFile, NotFound, Refused
 from weighbridge.base.task import Task
 from weighbridge.formats.gguf_variants import is_gguf
-from weighbridge.library.files import Found, find_files, is_wanted
+from weighbridge.library.files import LAUNCH, Found, Walk, find_files, is_wanted
 from weighbridge.library.folders import recognise_folder
 from weighbridge.library.full_headers import has_table, read_in_full
 from weighbridge.library.headers import Headers
 from weighbridge.library.model import Model
 from weighbridge.library.one_file import files_in, found_at, row_of_file
 from weighbridge.library.rows import Row, echo_row, in_full, rows_below, shown_name
+from weighbridge.library.shelves.koboldcpp import launched
+from weighbridge.library.shelves.program import Look
 
 _OF_FOLDERS = (".bin", ".json", ".onnx", ".onnx_data", ".safetensors", ".xml")
 _PICKLES = (".ckpt", ".pickle", ".pkl", ".pt", ".pth")
@@ -49,6 +51,8 @@ def _of_file(path: Path, task: Task) -> Row:
         return echo_row(found_at(path))
     if name.endswith(_PICKLES):
         raise BadFile("model.pickle", name=path.name)
+    if name.endswith(LAUNCH):
+        return launched(path, Look(Walk(task), Headers(), task))
     if name.endswith(_OF_FOLDERS) and not is_gguf(path.name):
         return _with_file(path, task)
     return _gguf(path, task)
