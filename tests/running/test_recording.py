@@ -12,6 +12,7 @@ from weighbridge.estimates.estimate import HOST, Term
 from weighbridge.estimates.speed.speeds import speeds
 from weighbridge.formats.gguf_tensors import Tensor
 from weighbridge.hardware.measured import Measurements
+from weighbridge.library.marks import Marks
 from weighbridge.running import recording
 from weighbridge.running.answered import Answered
 from weighbridge.running.observations import Observations
@@ -49,7 +50,9 @@ def database(tmp_path, monkeypatch):
 
 
 def recorded(database, devices, blueprint_of, *loads):
-    recorders = machine_recorders(database, blueprint_of, devices, Measurements.within(database.path.parent))
+    recorders = machine_recorders(
+        database, Marks(database), blueprint_of, devices, Measurements.within(database.path.parent)
+    )
     try:
         for one in loads:
             recorders.loads.loaded(model(), one)
@@ -107,7 +110,7 @@ ANSWERED = Answered(200, 100, 1300, 2.5, 9.0, by_engine=True, alone=True)
 def answered(database, blueprint_of, running, gbs=None):
     """What is kept of an answer, the memory's bandwidth having been measured meanwhile where `gbs` says so."""
     measurements = Measurements.within(database.path.parent)
-    recorders = machine_recorders(database, blueprint_of, Devices(told()), measurements)
+    recorders = machine_recorders(database, Marks(database), blueprint_of, Devices(told()), measurements)
     try:
         if gbs is not None:
             measurements.keep(machine(), gbs, date(2026, 1, 2))
@@ -149,7 +152,9 @@ def test_of_a_model_that_is_not_understood_only_what_was_measured_is_kept(databa
 
 def test_the_machine_is_looked_at_once_for_both(database):
     devices = Devices(told())
-    recorders = machine_recorders(database, lambda _: made(), devices, Measurements.within(database.path.parent))
+    recorders = machine_recorders(
+        database, Marks(database), lambda _: made(), devices, Measurements.within(database.path.parent)
+    )
     try:
         recorders.loads.loaded(model(), loaded(5, load=LOAD, held=TABLE))
         recorders.speeds.answered(model(), loaded(5, load=LOAD), ANSWERED)

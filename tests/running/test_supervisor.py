@@ -304,3 +304,19 @@ def test_each_load_that_is_ready_is_told_once(echo):
     finally:
         one.close()
     assert [(each.id, running.state) for each, running in told] == [(model.id, State.READY)] * 2
+
+
+def test_each_answer_and_each_load_is_a_use(echo):
+    used = []
+    one = Supervisor(catalogue(), Defaults(cores=2), used=used.append)
+    try:
+        model = echo()
+        one.load(model, one.default_load(model)).result(WAIT_S)
+        for _ in range(2):
+            with one.lease(model).result(WAIT_S):
+                pass
+        with pytest.raises(EngineFailed):
+            one.lease(echo("broken", fail_at="load")).result(WAIT_S)
+    finally:
+        one.close()
+    assert used == [model] * 3

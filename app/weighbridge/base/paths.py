@@ -28,6 +28,11 @@ class Paths:
         return self.data / "headers"
 
     @property
+    def listing(self) -> Path:
+        """The last list of models, shown at the next start until the folders were looked at. Deleting it costs time."""
+        return self.data / "library.kept"
+
+    @property
     def settings(self) -> Path:
         """The settings, TOML."""
         return self.config / "settings.toml"

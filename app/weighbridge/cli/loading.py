@@ -19,6 +19,7 @@ from weighbridge.base.words import text
 from weighbridge.cli.surroundings import seen_machine
 
 if TYPE_CHECKING:
+    from weighbridge.base.database import Database
     from weighbridge.base.settings import SettingsStore
     from weighbridge.chat.meter import Reading
     from weighbridge.chat.speeds import AnswerSpeeds
@@ -56,8 +57,7 @@ def library_for(name: str | None) -> Library:
     from weighbridge.library.model import ADDED
     from weighbridge.library.places import Root
 
-    library = open_library()
-    library.scan()
+    library = scanned_library()
     path = user_path(name) if name else None
     if path is not None and os.path.isfile(path) and not _listed(library, str(path)):  # noqa: PTH113 - never raises
         library.use_roots([*library.roots, Root(path.absolute(), ADDED), Root(path.absolute().parent, ADDED)])
@@ -85,12 +85,23 @@ def settings() -> SettingsStore:
     return SettingsStore(default_paths().settings)
 
 
-def open_library() -> Library:
-    """The library of this user, not yet scanned, which looks where the window's looks.
+def scanned_library() -> Library:
+    """The library of this user, scanned just now, which looks where the window's looks.
 
-    What is wrong with the settings' file is told on standard error: some folders may be missing for it.
+    What is wrong with the settings' file is told on standard error: some folders may be missing for it. Without a
+    database, nothing is off the list.
     """
+    with open_library() as library:
+        library.scan()
+        return library
+
+
+@contextmanager
+def open_library() -> Iterator[Library]:
+    """As `scanned_library`, but not scanned yet; what is written on models can be changed until the block is left."""
+    from weighbridge.library.hashes import Hashes
     from weighbridge.library.index import Library
+    from weighbridge.library.marks import Marks
     from weighbridge.library.places import library_roots
     from weighbridge.library.shelves.program import this_computer
 
@@ -98,7 +109,24 @@ def open_library() -> Library:
     for notice in store.notices:
         print(explain_code(notice.code, notice.values), file=sys.stderr)
     paths = default_paths()
-    return Library(library_roots(paths, store.value, this_computer()), paths.headers)
+    roots = library_roots(paths, store.value, this_computer())
+    with open_database() as database:
+        kept = (Marks(database), Hashes(database)) if database else (None, None)
+        yield Library(roots, paths.headers, *kept)
+
+
+@contextmanager
+def open_database() -> Iterator[Database | None]:
+    """This user's database; None where it cannot be used, which is no reason not to list or to answer."""
+    from weighbridge.base.database import Database
+
+    try:
+        database = Database(default_paths().database)
+    except WeighbridgeError:
+        yield None
+        return
+    with closing(database):
+        yield database
 
 
 @contextmanager
@@ -124,9 +152,9 @@ def owner_of_engines(arguments: argparse.Namespace, mark: str | None = None) -> 
     on_cards = cards_of(cache(partial(seen_machine, engines)), engines, blueprints.of)
     defaults = replace(machine_defaults(kept.context, on_cards), asked=asked)
     with _recorders(engines, blueprints) as recorders:
-        loaded = recorders.loads.loaded if recorders else None
+        told = (recorders.loads.loaded, recorders.uses.used) if recorders else (None, None)
         scales = machine_scales(blueprints.of, engines)
-        supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, loaded)
+        supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, *told)
         try:
             yield Owned(supervisor, AnswerSpeeds(supervisor, recorders.speeds) if recorders else None)
         finally:
@@ -138,20 +166,18 @@ def _recorders(engines: Mapping[str, Engine], blueprints: Blueprints) -> Iterato
     """Who keeps what loads took and how fast answers were; None where the database cannot be used, which is no reason
     not to answer.
     """
-    from weighbridge.base.database import Database
     from weighbridge.hardware.measured import Measurements
+    from weighbridge.library.marks import Marks
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.recording import machine_recorders
 
-    paths = default_paths()
-    try:
-        database = Database(paths.database)
-    except WeighbridgeError:
-        yield None
-        return
-    with closing(database):
-        devices = EngineDevices(engines, paths.data)
-        recorders = machine_recorders(database, blueprints.of, devices, Measurements.within(paths.data))
+    data = default_paths().data
+    with open_database() as database:
+        if database is None:
+            yield None
+            return
+        devices, measured = EngineDevices(engines, data), Measurements.within(data)
+        recorders = machine_recorders(database, Marks(database), blueprints.of, devices, measured)
         try:
             yield recorders
         finally:

@@ -35,10 +35,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(arguments: argparse.Namespace) -> int:
     """List the models of the models folder and of the folders in the settings."""
-    from weighbridge.cli.loading import open_library
+    from weighbridge.cli.loading import scanned_library
 
-    library = open_library()
-    models = _scanned(library)
+    library = scanned_library()
+    models = _read(library)
     around, choices = _weighed(models, arguments)
     choices = _sorted(choices, arguments.sort)
     if arguments.json:
@@ -53,12 +53,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _scanned(library: Library) -> tuple[Model, ...]:
+def _read(library: Library) -> tuple[Model, ...]:
     """All models; the whole header of those whose speed the start of it leaves open."""
     from weighbridge.base.errors import BadFile
     from weighbridge.choices.speeds import needs_whole_header
 
-    for model in library.scan():
+    for model in library.models:
         if needs_whole_header(model):
             with suppress(BadFile):  # it is the row's problem then
                 library.read_full(model)

@@ -14,6 +14,7 @@ from weighbridge.hardware.detect import detect
 from weighbridge.hardware.machine import Machine
 from weighbridge.hardware.measured import Measurements
 from weighbridge.library.full_headers import has_table, read_in_full
+from weighbridge.library.marks import Marks
 from weighbridge.library.model import Model
 from weighbridge.library.rows import in_full
 from weighbridge.running.devices import EngineDevices, Told, with_engines_here
@@ -25,28 +26,31 @@ from weighbridge.running.scales import BlueprintOf
 from weighbridge.running.speed_observations import SpeedObservations, bandwidths_of
 from weighbridge.running.speed_recording import Calculated, SpeedRecorder
 from weighbridge.running.state import Running
+from weighbridge.running.uses import UseRecorder
 
 
 @dataclass(frozen=True)
 class Recorders:
-    """Who keeps what loads took, and who keeps how fast answers were. `close` must be called."""
+    """Who keeps what loads took, how fast answers were, and when models were last used. `close` must be called."""
 
     loads: Recorder
     speeds: SpeedRecorder
+    uses: UseRecorder
 
     def close(self) -> None:
         """Finish what has begun."""
         self.loads.close()
         self.speeds.close()
+        self.uses.close()
 
 
 def machine_recorders(
-    database: Database, blueprint_of: BlueprintOf, devices: EngineDevices, measurements: Measurements
+    database: Database, marks: Marks, blueprint_of: BlueprintOf, devices: EngineDevices, measurements: Measurements
 ) -> Recorders:
     """Recorders that know this machine. They look at it, and ask the engines, on their own threads and once."""
     here = _Here(blueprint_of, devices, measurements)
     loads = Recorder(Observations(database), here.estimate, here.build)
-    return Recorders(loads, SpeedRecorder(SpeedObservations(database), here.calculate, here.build))
+    return Recorders(loads, SpeedRecorder(SpeedObservations(database), here.calculate, here.build), UseRecorder(marks))
 
 
 class _Here:

@@ -58,7 +58,7 @@ class Supervisor:
 
     `scales` weigh what fits beside what (without them: one model at a time). A model that nobody has used for `idle_s`
     seconds is ended (None: never). Engines inherit `environment` (None: ours). `loaded` is called once for each load
-    that is ready, on the supervisor's thread.
+    that is ready, and `used` for each request as its model is about to answer it, both on the supervisor's thread.
     """
 
     def __init__(
@@ -69,9 +69,10 @@ class Supervisor:
         idle_s: float | None = None,
         environment: Mapping[str, str] | None = None,
         loaded: Callable[[Model, Running], None] | None = None,
+        used: Callable[[Model], None] | None = None,
     ) -> None:
         self._engines = engines
-        self._loaded = loaded
+        self._loaded, self._used = loaded, used
         self._defaults = defaults
         self._scales = scales or no_scales()
         self._idle_s = idle_s
@@ -323,7 +324,7 @@ class Supervisor:
         self._queue = [want for want in self._queue if want not in admitted]
         for want in admitted:
             self._admit(want)
-            self._tell_loaded(want.model)
+            self._tell(want.model)
 
     def _steps(self, occupied: list[Occupied]) -> Steps:
         """Weighing reads the system's files: it is left out where every model that is asked for is loaded."""
@@ -360,8 +361,10 @@ class Supervisor:
         give_back = lambda: self._send(lambda: self._returned(place))  # noqa: E731 - one use
         want.future.set_result(Lease(want.model.id, running.url, place.process.key, running.context, give_back))
 
-    def _tell_loaded(self, model: Model) -> None:
+    def _tell(self, model: Model) -> None:
         place = self._places[model.id]
+        if self._used is not None:
+            self._used(model)
         if self._loaded is not None and not place.told:
             place.told = True
             self._loaded(model, place.process.running)

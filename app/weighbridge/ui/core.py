@@ -66,6 +66,7 @@ def build_core(
     from weighbridge.library.index import Library
     from weighbridge.library.marks import Marks
     from weighbridge.library.places import library_roots
+    from weighbridge.library.remembered import Remembered
     from weighbridge.library.shelves.program import this_computer
     from weighbridge.running.choose import PREFERRED
     from weighbridge.running.defaults import machine_defaults
@@ -81,7 +82,9 @@ def build_core(
     database = Database(paths.database)
     store = ChatStore(database)
     store.recover()
-    library = Library(library_roots(paths, now, this_computer()), paths.headers)
+    marks, hashes = Marks(database), Hashes(database)
+    roots = library_roots(paths, now, this_computer())
+    library = Library(roots, paths.headers, marks, hashes, Remembered(paths.listing))
     blueprints = Blueprints()
     library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
     known = engines()
@@ -89,9 +92,11 @@ def build_core(
     environment = marked(os.environ, mark)
     defaults = machine_defaults(now.context)
     devices = EngineDevices(known, paths.data)
-    recorders = machine_recorders(database, blueprints.of, devices, Measurements.within(paths.data))
+    recorders = machine_recorders(database, marks, blueprints.of, devices, Measurements.within(paths.data))
     scales = machine_scales(blueprints.of, known)
-    supervisor = Supervisor(known, defaults, scales, now.idle_s, environment, recorders.loads.loaded)
+    supervisor = Supervisor(
+        known, defaults, scales, now.idle_s, environment, recorders.loads.loaded, recorders.uses.used
+    )
     absent = none_installed(known.values(), PREFERRED)
     tokens = TokenStore(paths.config, os.environ)
     hub = build_hub(paths, settings, tokens, database, os.environ)
@@ -99,8 +104,8 @@ def build_core(
         database=database,
         store=store,
         library=library,
-        marks=Marks(database),
-        hashes=Hashes(database),
+        marks=marks,
+        hashes=hashes,
         supervisor=supervisor,
         engine_devices=devices,
         absent=absent,
