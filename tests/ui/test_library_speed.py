@@ -50,6 +50,7 @@ def test_a_speed_is_unknown_until_the_memory_is_measured_then_all_rows_have_one(
     panel = page.detail.weighed.speed
     assert panel.unknown.startswith("Speed unknown. ")
     full.facts._measure_gbs = lambda machine: 40.0
+    qtbot.waitUntil(lambda: not panel.measure.visibleRegion().isEmpty())
     qtbot.mouseClick(panel.measure, Qt.MouseButton.LeftButton)
     assert panel.measure.text() == "Measuring…"
     qtbot.waitUntil(lambda: bool(panel.figures))
@@ -207,11 +208,11 @@ def test_the_strip_takes_its_room_from_the_rows(page):
     whole = page._table_panel.minimumHeight()
     page.machine.open()
     assert page._table_panel.minimumHeight() < whole
-    assert page._looked.isVisible()
+    assert page.foot.isVisible()
     page.resize(900, page.fontMetrics().height() * 30)
-    assert not page._looked.isVisible()
+    assert not page.foot.isVisible()
     page.machine.strip.leave()
-    assert page._looked.isVisible()
+    assert page.foot.isVisible()
 
 
 def test_no_other_machine_before_this_one_is_known(services, qtbot):

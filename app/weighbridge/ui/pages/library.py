@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QPoint, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedWidget, QWidget
 
 from weighbridge.base.errors import Cancelled
@@ -14,32 +13,36 @@ from weighbridge.base.settings import Settings
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
 from weighbridge.library.model import Model
-from weighbridge.running.state import Running, State
+from weighbridge.running.state import State
 from weighbridge.ui.clipboard import copy
-from weighbridge.ui.folders import short
 from weighbridge.ui.icons import icon
-from weighbridge.ui.models.library_row import LibraryRow
+from weighbridge.ui.library_filters import keeping, offered
+from weighbridge.ui.library_rows import LibraryRows
 from weighbridge.ui.pages.library_detail import LibraryDetail
+from weighbridge.ui.pages.library_foot import LibraryFoot
+from weighbridge.ui.pages.library_shelf import Shelf
+from weighbridge.ui.pages.library_stock import PARTS, Stock
 from weighbridge.ui.pages.library_table import LibraryTable
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.room import Room
-from weighbridge.ui.running_words import running_of
 from weighbridge.ui.services import Services
 from weighbridge.ui.showing import Showing
 from weighbridge.ui.starter_fetch import StarterFetch
 from weighbridge.ui.weighing import WhatIf
+from weighbridge.ui.widgets.chips import Chip, Chips
 from weighbridge.ui.widgets.empty_state import EmptyState
 from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.fitted_area import LEAST_LINES
 from weighbridge.ui.widgets.machine_chooser import MachineChooser
 from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
 from weighbridge.ui.widgets.progress_panel import ProgressPanel
+from weighbridge.ui.widgets.question import Question
 from weighbridge.ui.widgets.what_if import WhatIfBar
 
 _HEADERS_MS = 500
 """How long headers that were read gather before they are shown."""
-_LOW_EMS = 34
-"""A page that is lower than so many lines of text is low: a small window with large fonts."""
+_LOW_EMS, _CHIPS_EMS = 34, 42
+"""A page that is lower than so many lines of text is low: a small window with large fonts. Chips need some more."""
 _KEPT = {
     (False, False): (4, LEAST_LINES),
     (False, True): (2, LEAST_LINES),
@@ -73,8 +76,14 @@ class LibraryPage(Page):
         self._detail.weighed.speed.show_wanted(services.weighing.wanted_tps)
         self._empty = EmptyState("", text("Get the starter model (98 MB)"), self.fetch_starter)
         self._room = Room(services, self)
+        self._rows = LibraryRows(services, self)
+        self._chips = Chips(text("Filter"))
+        self._question = Question()
+        self._work = ProgressPanel()
+        self._shelf = Shelf(services, self._question, self._work, self)
+        self._foot = LibraryFoot(services.theme, PARTS)
+        self._stock = Stock(services, self._rows, self._foot, self._shelf, self)
         self._showing = Showing(services, self._table, self._search)
-        self._looked = label("", "dim", wrap=True)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(_HEADERS_MS)
@@ -113,6 +122,26 @@ class LibraryPage(Page):
         return self._empty
 
     @property
+    def chips(self) -> Chips:
+        """By what the table is narrowed."""
+        return self._chips
+
+    @property
+    def foot(self) -> LibraryFoot:
+        """What is said of folders, and of what is not in the table."""
+        return self._foot
+
+    @property
+    def question(self) -> Question:
+        """What is asked, or can be undone."""
+        return self._question
+
+    @property
+    def shelf(self) -> Shelf:
+        """Who acts on files."""
+        return self._shelf
+
+    @property
     def errors(self) -> ErrorPanel:
         """The page's errors."""
         return self._errors
@@ -138,8 +167,14 @@ class LibraryPage(Page):
         chosen = self._table.chosen
         if self._search.text():
             self._search.clear()
+        elif self._foot.open_part:
+            self._foot.close_panel()
+        elif not self._question.isHidden():
+            self._question.hide()
         elif self._starter.running:
             self._starter.cancel()
+        elif self._shelf.busy:
+            self._shelf.cancel()
         elif chosen is not None and chosen.running is not None and chosen.running.state is State.LOADING:
             self.stop()
         elif not self._errors.isHidden():
@@ -155,6 +190,9 @@ class LibraryPage(Page):
             self._scan.cancel()
         self._starter.cancel()
         self._progress.finish()
+        self._shelf.cancel()
+        self._work.finish()
+        self._rows.quiet()
         self._detail.quiet()
         self._services.weighing.quiet()
         if self._reading is not None:
@@ -227,17 +265,22 @@ class LibraryPage(Page):
         return made
 
     def _lay_out(self) -> None:
-        head = row(label(text("Library"), "title"), self._search, None, self._machine.opener, self._rescan, gap=3)
+        filters = self._chips.menu_button
+        head = row(
+            label(text("Library"), "title"), self._search, filters, None, self._machine.opener, self._rescan, gap=3
+        )
         head.setStretch(1, 1)
         self._table_panel = panel(self._table, margin=0)
         self._table_panel.setContentsMargins(1, 1, 1, 1)
         full = QWidget()
-        inner = column(self._machine.strip, self._controls, self._table_panel, self._detail, None, owner=full, gap=3)
-        inner.setStretch(2, 1000)
+        above = (self._machine.strip, self._controls, self._chips)
+        inner = column(*above, self._table_panel, self._detail, self._foot.panel, None, owner=full, gap=3)
+        inner.setStretch(len(above), 1000)
         self._body.addWidget(full)
         self._body.addWidget(self._empty)
-        whole = column(head, self._errors, self._progress, self._body, self._looked, owner=self, margin=4, gap=3)
-        whole.setStretch(3, 1)
+        told = (self._question, self._errors, self._progress, self._work)
+        whole = column(head, *told, self._body, self._foot, owner=self, margin=4, gap=3)
+        whole.setStretch(1 + len(told), 1)
 
     def _add_actions(self) -> None:
         self._do_load = action(self, text("Load the chosen model"), self.load, "Ctrl+Return")
@@ -245,12 +288,38 @@ class LibraryPage(Page):
         self._do_pin = action(self, text("Pin or unpin the chosen model"), self.pin, "Ctrl+Shift+K")
         self._do_chat = action(self, text("Chat with the chosen model"), self.chat, "Ctrl+J")
         self._do_copy = action(self, text("Copy the file's path"), self.copy_path, "Ctrl+Shift+P")
+        self._do_reveal = self._on_chosen(text("Show in the file manager"), self._shelf.show_in_files, "Ctrl+Shift+E")
+        self._do_verify = self._on_chosen(text("Verify the chosen model"), self._shelf.verify, "Ctrl+Shift+V")
+        self._do_remove = self._on_chosen(text("Remove the chosen model…"), self._shelf.remove, "Del")
+        self._do_note = action(self, text("Write a note on the chosen model"), self._detail.note.setFocus, "F2")
+        self._menu = QMenu(self._detail.more)
+        self._menu.addActions([self._do_reveal, self._do_copy, self._do_verify, self._do_note])
+        self._menu.addSeparator()
+        self._menu.addAction(self._do_remove)
+        self._detail.more.setMenu(self._menu)
         action(self, text("What if: another card, other memory"), self._machine.open, "Ctrl+Shift+W")
         action(self, text("Rescan the Library"), self.rescan, "F5")
         action(self, text("Search the Library"), self._search.setFocus, "Ctrl+F")
         action(self, text("Get the starter model"), self.fetch_starter, "Ctrl+Shift+G")
 
+    def _on_chosen(self, words: str, act: Callable[[Model], object], keys: str) -> QAction:
+        """An action on the chosen model."""
+
+        def do() -> None:
+            chosen = self._table.chosen
+            if chosen is not None:
+                act(chosen.model)
+
+        return action(self, words, do, keys)
+
     def _connect(self) -> None:
+        self._chips.changed.connect(self._filter)
+        self._rows.measured.connect(self._show_all)
+        self._foot.opened.connect(self._share_room)
+        self._shelf.changed.connect(self._marked)
+        self._shelf.failed.connect(self._errors.show_error)
+        self._shelf.verified.connect(self._verified)
+        self._detail.note_written.connect(self._shelf.note)
         self._table.chosen_changed.connect(self._show_chosen)
         self._table.entered.connect(self._enter)
         self._table.menu_wanted.connect(self._show_menu)
@@ -293,7 +362,7 @@ class LibraryPage(Page):
         menu = QMenu(self)
         menu.addActions([self._do_load, self._do_stop, self._do_pin, self._do_chat])
         menu.addSeparator()
-        menu.addAction(self._do_copy)
+        menu.addActions(self._menu.actions())
         menu.exec(place)
         menu.deleteLater()
 
@@ -310,6 +379,7 @@ class LibraryPage(Page):
         del models
         self._scan_over()
         self._read_headers()
+        self._rows.measure()
         self._services.bus.library_changed.emit()
 
     def _read_headers(self) -> None:
@@ -353,16 +423,31 @@ class LibraryPage(Page):
 
     def _show_all(self) -> None:
         services = self._services
-        running = services.supervisor.running()
-        rows = [self._row(model, running) for model in services.library.models]
+        rows = self._rows.all()
         self._table.show_rows(rows, services.settings.value.context)
+        chosen = self._chips.chosen
+        self._chips.show_chips([Chip(*each) for each in offered(rows)])
+        if self._chips.chosen != chosen:
+            self._filter()
+        self._stock.show()
         self._controls.show_cards(services.weighing.has_cards)
         self._weigh()
         self._show_body()
         self._show_chosen()
 
-    def _row(self, model: Model, running: Sequence[Running]) -> LibraryRow:
-        return LibraryRow(model, self._services.weighing.choice(model), running_of(model.id, running))
+    def _filter(self) -> None:
+        """Narrow the table to what the chips say."""
+        self._table.keep(keeping(self._chips.chosen))
+        self._show_body()
+
+    def _marked(self) -> None:
+        """Something was written on a model."""
+        self._show_all()
+
+    def _verified(self, model: Model, words: str) -> None:
+        chosen = self._table.chosen
+        if chosen is not None and chosen.model.id == model.id:
+            self._detail.tell(words)
 
     def _machine_seen(self) -> None:
         """What engines can use decides on every verdict, so they are asked as soon as it is known what there is."""
@@ -394,34 +479,35 @@ class LibraryPage(Page):
         self._services.weighing.refresh(self._services.library.models, [*seen, *([chosen.model] if chosen else [])])
 
     def _weighed(self, ids: Sequence[str]) -> None:
-        running, wanted = self._services.supervisor.running(), set(ids)
-        models = [model for model in self._services.library.models if model.id in wanted]
-        self._table.update_rows({model.id: self._row(model, running) for model in models})
+        self._table.update_rows(self._rows.some(ids))
 
     def _show_body(self) -> None:
-        models = self._services.library.models
-        home = Path.home()
-        folders = ", ".join(short(folder, home) for folder in self._services.library.folders)
-        self._looked.setText(text("Looked in {folders}", folders=folders))
-        self._body.setCurrentIndex(0 if models else 1)
+        self._body.setCurrentIndex(0 if self._services.library.models else 1)
         self._table_panel.setMaximumHeight(self._table.whole_height + 4)
         self._share_room()
         sentence = text("Looking for models…") if self._scan else text("There is no model here yet.")
-        self._empty.say(sentence, text("Looked in {folders}", folders=folders))
+        self._empty.say(sentence, self._stock.looked)
         self._empty.button.setVisible(self._scan is None)
 
     def _share_room(self) -> None:
-        """What stays in sight where there is little room."""
-        low, is_open = self.height() < self.fontMetrics().height() * _LOW_EMS, self._machine.is_open
-        rows, lines = _KEPT[low, is_open]
-        self._detail.keep_lines(lines)
+        """What stays in sight where there is little room: filters go into a menu, an open panel takes the detail's."""
+        lines, is_open = self.height() / self.fontMetrics().height(), self._machine.is_open
+        low, panel_open = lines < _LOW_EMS, bool(self._foot.open_part)
+        rows, kept = _KEPT[low, is_open]
+        self._detail.keep_lines(kept)
+        self._foot.panel.keep_lines(kept)
         self._table_panel.setMinimumHeight(self._table.height_of(rows) + 4)
-        self._looked.setVisible(bool(self._services.library.models) and not (low and is_open))
+        there = bool(self._services.library.models)
+        self._foot.setVisible(there and not (low and is_open))
+        in_menu = lines < _CHIPS_EMS
+        self._chips.setVisible(not in_menu)
+        self._chips.menu_button.setVisible(there and in_menu)
+        self._detail.setVisible(self._table.chosen is not None and not panel_open)
 
     def _show_chosen(self) -> None:
         chosen = self._table.chosen
         self._controls.show_longest(longest_stated(chosen.model if chosen else None, self._services.library.models))
-        self._detail.setVisible(chosen is not None)
+        self._detail.setVisible(chosen is not None and not self._foot.open_part)
         if chosen is not None:
             weighing = self._services.weighing
             view, elsewhere = weighing.speed_view(chosen.choice), weighing.other is not None
@@ -435,7 +521,8 @@ class LibraryPage(Page):
         self._do_pin.setEnabled(active)
         self._ask_room(None if chosen is None or active or not whole or not self.isVisible() else chosen.model)
         self._do_chat.setEnabled(whole)
-        self._do_copy.setEnabled(chosen is not None)
+        for each in (self._do_copy, self._do_reveal, self._do_verify, self._do_remove, self._do_note):
+            each.setEnabled(chosen is not None)
 
     def _ask_room(self, model: Model | None) -> None:
         """What loading `model` would end."""

@@ -10,23 +10,28 @@ from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QSizePolicy, QW
 
 from weighbridge.base.units import THIN, number
 from weighbridge.base.words import text
+from weighbridge.library.model import Model
 from weighbridge.running.state import Running, State
 from weighbridge.ui.close_look import Closely
 from weighbridge.ui.folders import short
 from weighbridge.ui.models.library_row import LibraryRow
 from weighbridge.ui.running_words import stage_in_words
+from weighbridge.ui.source_words import source_in_words
 from weighbridge.ui.speed_view import SpeedView
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.badge import Badge
 from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.fitted_area import FittedArea
+from weighbridge.ui.widgets.note_line import NoteLine
 from weighbridge.ui.widgets.parts import button, column, label, row, selectable
 from weighbridge.ui.widgets.settings_table import SettingsTable
+from weighbridge.ui.widgets.template_view import TemplateView
 from weighbridge.ui.widgets.weighed_view import WeighedView
 from weighbridge_engines.api import STAGES
 
 _TICK_MS = 100
+_PATH_EMS, _NOTE_EMS = 44, 44
 
 
 class LibraryDetail(QFrame):
@@ -37,6 +42,8 @@ class LibraryDetail(QFrame):
     chat_wanted = Signal()
     pin_wanted = Signal()
     measure_wanted = Signal()
+    note_written = Signal(object, str)
+    """A Model, and the note that is to stand on it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +52,15 @@ class LibraryDetail(QFrame):
         self._title = selectable(label("", "heading"))
         self._badge = Badge(theme, "unknown", "")
         self._path = selectable(label("", "dim"))
+        self._note = NoteLine()
+        self._note.setMaximumWidth(self.fontMetrics().height() * _NOTE_EMS)
+        self._note.written.connect(self._note_written)
+        self._told = selectable(label("", "dim", wrap=True))
+        self._told.hide()
+        self._template = TemplateView(theme)
+        self._more = QPushButton(text("More"))
+        self._more.setAutoDefault(False)
+        self._more.setAccessibleName(text("More to do with the chosen model"))
         self._load = button(text("Load"), self.load_wanted.emit, "primary")
         self._stop = button(text("Stop"), self.stop_wanted.emit)
         self._chat = button(text("Chat"), self.chat_wanted.emit)
@@ -74,6 +90,26 @@ class LibraryDetail(QFrame):
         return self._pin
 
     @property
+    def more(self) -> QPushButton:
+        """Opens the menu of what else can be done."""
+        return self._more
+
+    @property
+    def note(self) -> NoteLine:
+        """What is noted on the model."""
+        return self._note
+
+    @property
+    def told(self) -> str:
+        """What came of verifying it."""
+        return self._told.text()
+
+    @property
+    def template(self) -> TemplateView:
+        """Its chat template, where it was never used."""
+        return self._template
+
+    @property
     def ends(self) -> str:
         """What loading would end, as it is said."""
         return self._ends.text()
@@ -96,13 +132,15 @@ class LibraryDetail(QFrame):
         elsewhere: bool = False,
     ) -> None:
         """Show `shown`; with `close`, what only a close look tells. `elsewhere`: it was weighed for another machine."""
+        if self._row is not None and self._row.model.id != shown.model.id:
+            self._note.leave()
+            self.tell("")
+            self._template.show_template(None)
         self._row = shown
         model, running = shown.model, shown.running
         self._title.setText(model.title)
-        room = self.fontMetrics().height() * 44
-        path = self.fontMetrics().elidedText(short(model.path, Path.home()), Qt.TextElideMode.ElideMiddle, room)
-        self._path.setText(path)
-        self._path.setToolTip(str(model.path))
+        self._show_path(model)
+        self._note.show_note(shown.mark.note)
         badge = shown.badge
         self._badge.setVisible(badge is not None)
         if badge is not None:
@@ -111,6 +149,11 @@ class LibraryDetail(QFrame):
         self._show_running(running)
         self._show_buttons(running.state if running else State.STOPPED, model.problem is None)
         self._show_pin(running)
+
+    def tell(self, words: str) -> None:
+        """Say what came of verifying the model; "" says nothing."""
+        self._told.setText(words)
+        self._told.setVisible(bool(words))
 
     def keep_lines(self, least: int) -> None:
         """Keep so many lines in sight where others need the room."""
@@ -128,25 +171,35 @@ class LibraryDetail(QFrame):
     def _lay_out(self) -> None:
         top = row(self._title, self._badge, self._weighed.fit, self._weighed.where, self._ends)
         top.setStretch(4, 1)
-        for each in (self._chat, self._pin, self._stop, self._load):
+        for each in (self._more, self._chat, self._pin, self._stop, self._load):
             top.addWidget(each)
         loading = row(self._progress, self._stage, gap=3)
         loading.setStretch(0, 1)
         self._loading = QWidget()
         self._loading.setLayout(loading)
         loading.setContentsMargins(0, 0, 0, 0)
-        left = column(self._weighed, self._loading, None, gap=2)
+        left = column(self._weighed, self._loading, self._template, None, gap=2)
         self._settings.setMinimumWidth(self.fontMetrics().height() * 16)
         middle = row(left, column(self._settings, None), gap=6)
         middle.setStretch(0, 1)
         inner = QWidget()
-        held = column(self._path, self._error, middle, owner=inner, gap=2)
+        held = column(self._path, self._note, self._told, self._error, middle, owner=inner, gap=2)
         held.setContentsMargins(4 * STEP, 0, 4 * STEP, 3 * STEP)
         top.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 0)
         self._area = FittedArea(inner)
         outer = column(top, self._area, owner=self, gap=2)
         outer.setContentsMargins(1, 1, 1, 1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+
+    def _show_path(self, model: Model) -> None:
+        whole = f"{source_in_words(model.source)} · {short(model.path, Path.home())}"
+        room = self.fontMetrics().height() * _PATH_EMS
+        self._path.setText(self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideMiddle, room))
+        self._path.setToolTip(str(model.path))
+
+    def _note_written(self, note: str) -> None:
+        if self._row is not None:
+            self.note_written.emit(self._row.model, note)
 
     def _show_running(self, running: Running | None) -> None:
         loading = running is not None and running.state is State.LOADING

@@ -29,6 +29,7 @@ class LibraryFoot(QWidget):
         self._theme = theme
         self._open = ""
         self._held: dict[str, tuple[str, Sequence[Line], Acts]] = {}
+        self._act: dict[str, Callable[[], object] | None] = {}
         self.panel = LinesPanel(self.close_panel)
         self.panel.hide()
         self._parts = {name: button("", partial(self._toggle, name), "line") for name in parts}
@@ -49,8 +50,16 @@ class LibraryFoot(QWidget):
         """A part of the line."""
         return self._parts[name]
 
+    def offer(self, name: str, words: str, act: Callable[[], object]) -> None:
+        """Show `words` for a part that has no panel, but does something."""
+        self.say(name, words)
+        self._act[name] = act
+        self._parts[name].setEnabled(True)
+        self._tint()
+
     def say(self, name: str, words: str, head: str = "", lines: Sequence[Line] = (), acts: Acts = ()) -> None:
         """Show `words` for a part, and the rest in its panel; "" hides it. Without lines there is nothing to open."""
+        self._act[name] = None
         made = self._parts[name]
         made.setText(words)
         made.setAccessibleName(words)
@@ -83,12 +92,15 @@ class LibraryFoot(QWidget):
         self.opened.emit("")
 
     def _toggle(self, name: str) -> None:
-        if self._open == name:
+        act = self._act.get(name)
+        if act is not None:
+            act()
+        elif self._open == name:
             self.close_panel()
         else:
             self.open_panel(name)
 
     def _tint(self) -> None:
         for name, each in self._parts.items():
-            glyph = "down" if name == self._open else "right"
+            glyph = "search" if self._act.get(name) else "down" if name == self._open else "right"
             each.setIcon(icon(glyph, self._theme.tokens.dim))

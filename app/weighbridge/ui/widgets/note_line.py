@@ -38,11 +38,11 @@ class NoteLine(QLineEdit):
     def leave(self) -> None:
         """Tell what was written, if anything."""
         note = self.text().strip()
-        if note != self._kept:
-            self._kept = note
-            self.written.emit(note)
         if self.text() != note:
             self.setText(note)
+        if note != self._kept:
+            self._kept = note
+            self.written.emit(note)  # at last: whoever hears it may show another note
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.text() != self._kept:

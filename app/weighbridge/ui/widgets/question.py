@@ -26,15 +26,18 @@ class Question(QFrame):
         inner.setContentsMargins(4 * STEP, 3 * STEP, 3 * STEP, 2 * STEP)
         self.hide()
 
-    def ask(self, what: str, answers: Answers) -> None:
-        """Ask; the focus goes to the first answer. Each answer hides the question and acts."""
+    def ask(self, what: str, answers: Answers, focus: int | None = 0) -> None:
+        """Ask. Each answer hides the question and acts; the one at `focus` is given it. None: whatever has the focus
+        keeps it, for what is only told, with something that can be done about it.
+        """
         self._what.setText(what)
         self.setAccessibleName(what)
         clear(self._answers)
         for words, act in answers:
             self._answers.addWidget(self._answer(words, act))
         self.show()
-        self.buttons[0].setFocus()
+        if focus is not None:
+            self.buttons[focus].setFocus()
 
     @property
     def what(self) -> str:

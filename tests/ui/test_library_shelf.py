@@ -1,0 +1,204 @@
+"""What the Library page does with files and with what is written on them."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from tests.ui.fakes import running
+
+from weighbridge.base.errors import BadFile
+from weighbridge.library.disk import allocated_bytes
+from weighbridge.library.model import Model
+from weighbridge.library.removal import Going, Removal, Staying, Why
+from weighbridge.ui.models.library_row import Column
+from weighbridge.ui.pages import library_shelf
+from weighbridge.ui.removal_words import removal_in_words
+
+THIN = "\u202f"
+SMALL = "Qwen3-0.6B-Q8_0"
+
+
+@pytest.fixture
+def page(library_page):
+    library_page.table.choose(SMALL)
+    return library_page
+
+
+@pytest.fixture
+def binned(monkeypatch):
+    """Where files go that go to the bin."""
+    gone = []
+
+    def put(path):
+        gone.append(path)
+        path.unlink()
+
+    monkeypatch.setattr(library_shelf, "into_bin", put)
+    return gone
+
+
+def listed(page):
+    model = page.table.model()
+    return [model.index(place, Column.MODEL).data() for place in range(model.rowCount())]
+
+
+def model_of(services, model_id):
+    return next(model for model in services.library.models if model.id == model_id)
+
+
+def test_a_note_is_kept_found_and_offered_as_a_filter(page, full, qtbot):
+    qtbot.keyClicks(page.detail.note, "quick")
+    qtbot.keyClick(page.detail.note, Qt.Key.Key_Return)
+    assert full.marks.of(page.table.chosen.model).note == "quick"
+    page.table.search("quick")
+    assert listed(page) == [SMALL]
+    page.table.search("")
+    page.chips.buttons["noted"].click()
+    assert listed(page) == [SMALL]
+    page.chips.buttons[""].click()
+    assert len(listed(page)) == 7
+
+
+def test_a_note_goes_to_the_model_it_was_written_on(page, full, qtbot):
+    qtbot.keyClicks(page.detail.note, "mine")
+    page.table.choose("Qwen3-8B-Q4_K_M")
+    assert full.marks.of(model_of(full, SMALL)).note == "mine"
+    assert page.detail.note.text() == ""
+    page.table.choose(SMALL)
+    assert page.detail.note.text() == "mine"
+
+
+def test_a_filter_that_is_no_longer_offered_shows_all_again(page, full, qtbot):
+    full.marks.write_note(page.table.chosen.model, "x")
+    page.shelf.changed.emit()
+    page.chips.buttons["noted"].click()
+    assert listed(page) == [SMALL]
+    page.shelf.note(page.table.chosen.model, "")
+    assert len(listed(page)) == 7
+
+
+def test_the_fits_filter_leaves_out_what_does_not_or_is_not_known_to(page):
+    page.chips.buttons["fits"].click()
+    assert "Qwen3-8B-Q4_K_M" in listed(page)
+    assert not {"Broken-7B.Q4_0", "Falcon-H1-1B-Q5_K_M"} & set(listed(page))
+
+
+def test_removing_is_asked_first_and_says_what_goes(page, full, qtbot, binned):
+    path = page.table.chosen.model.path
+    freed = allocated_bytes(path.stat())
+    page._do_remove.trigger()
+    qtbot.waitUntil(page.question.isVisible)
+    assert page.question.what.startswith(f"Remove {SMALL}? To the bin: {path.name}. Emptying the bin frees ")
+    assert f"{freed / 1024:.1f}{THIN}KiB" in page.question.what
+    assert page.question.buttons[1].hasFocus()
+    page.question.buttons[1].click()
+    assert path.exists()
+    page._do_remove.trigger()
+    qtbot.waitUntil(page.question.isVisible)
+    page.question.buttons[0].click()
+    qtbot.waitUntil(lambda: SMALL not in listed(page))
+    assert binned == [path]
+
+
+def test_esc_leaves_the_question_and_the_files(page, qtbot, binned):
+    page._do_remove.trigger()
+    qtbot.waitUntil(page.question.isVisible)
+    assert page.escape()
+    assert page.question.isHidden()
+    assert binned == []
+
+
+def test_a_loaded_model_is_not_removed(page, full, qtbot, binned):
+    full.supervisor.become(full.bus, running(SMALL))
+    page._do_remove.trigger()
+    qtbot.waitUntil(page.errors.isVisible)
+    assert page.errors.shown_report.what == f"{SMALL} is loaded."
+    assert not page.question.isVisible()
+
+
+def test_a_bin_that_takes_nothing_says_so_and_nothing_is_gone(page, qtbot, monkeypatch):
+    def refuse(path):
+        raise OSError("no bin here")
+
+    monkeypatch.setattr(library_shelf, "into_bin", refuse)
+    path = page.table.chosen.model.path
+    page._do_remove.trigger()
+    qtbot.waitUntil(page.question.isVisible)
+    page.question.buttons[0].click()
+    qtbot.waitUntil(page.errors.isVisible)
+    assert "could not be moved to the bin" in page.errors.shown_report.what
+    assert path.exists()
+
+
+def test_verifying_tells_what_came_of_it_until_another_is_chosen(page, qtbot):
+    page._do_verify.trigger()
+    qtbot.waitUntil(lambda: page.detail.told != "" or page.errors.isVisible())
+    assert "No hash is known for 1 of 1 files" in (page.detail.told or page.errors.shown_report.what)
+    page.table.choose("Qwen3-8B-Q4_K_M")
+    assert page.detail.told == ""
+
+
+def test_verifying_shows_how_far_it_is_and_can_be_given_up(page, qtbot, monkeypatch):
+    def slow(model, hashes, task):
+        task.step(1, 2)
+        while True:
+            task.wait(0.01)
+
+    monkeypatch.setattr(library_shelf, "verify", slow)
+    page._do_verify.trigger()
+    page._do_verify.trigger()
+    assert page._work.isVisible()
+    assert page.escape()
+    qtbot.waitUntil(lambda: not page.shelf.busy)
+    assert not page._work.isVisible()
+    assert not page.errors.isVisible()
+
+
+def test_a_file_that_is_not_what_it_must_be_is_an_error(page, qtbot, monkeypatch):
+    def fail(model, hashes, task):
+        raise BadFile("file.unreadable", name=model.path.name, reason="gone")
+
+    monkeypatch.setattr(library_shelf, "verify", fail)
+    page._do_verify.trigger()
+    qtbot.waitUntil(page.errors.isVisible)
+    assert not page.shelf.busy
+
+
+def test_the_foot_tells_what_folders_hold_and_the_panel_takes_the_details_place(page, full, qtbot):
+    qtbot.waitUntil(lambda: page.foot.part("folders").text().startswith("7 models in 1 folder · "))
+    page.foot.part("folders").click()
+    assert not page.detail.isVisible()
+    assert page.foot.panel.said[0] == str(full.paths.models)
+    assert page.foot.panel.said[1].startswith("7 models · ")
+    assert page.escape()
+    assert page.detail.isVisible()
+
+
+def test_the_room_on_the_disk_is_told_where_it_differs_from_the_size(page, qtbot):
+    qtbot.waitUntil(lambda: page.table.chosen.disk_bytes is not None)
+    row = page.table.currentIndex().row()
+    tip = page.table.model().index(row, Column.SIZE).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip.startswith(f"The files say 610.0{THIN}MiB; they take ")  # they are sparse
+
+
+def test_every_way_to_act_is_in_the_menus_and_named(page):
+    shown = {entry.text() for entry in page.detail.more.menu().actions() if entry.text()}
+    assert shown >= {"Show in the file manager", "Verify the chosen model", "Remove the chosen model…"}
+    assert page.detail.more.accessibleName()
+
+
+def model(name, *parts):
+    return Model(name, name, parts[0], parts, "gguf", None, 1)
+
+
+def test_what_goes_and_what_stays_is_said_in_words():
+    path, link = Path("/m/a.gguf"), Path("/m/l.gguf")
+    going = [Going(path.with_name(f"{n}.gguf"), False, 1 << 30, (1, n)) for n in range(6)]
+    shared = Staying(Path("/m/mmproj.gguf"), Why.SHARED, ("B", "C"))
+    elsewhere = Staying(Path("/x/part2.gguf"), Why.ELSEWHERE)
+    removal = Removal(model("A", path), Path("/m"), (*going, Going(link, True, 0, (1, 9))), (shared, elsewhere))
+    assert removal_in_words(removal) == (
+        "Remove A? To the bin: 0.gguf, 1.gguf, 2.gguf, 3.gguf, 2 more files. "
+        f"Emptying the bin frees 6.0{THIN}GiB. Only links are deleted: l.gguf; what they lead to stays. "
+        "mmproj.gguf stays: B, C has it too. part2.gguf stays: it does not lie in Weighbridge's own folder."
+    )
