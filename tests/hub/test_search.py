@@ -116,6 +116,22 @@ def test_bounds_in_words_of_the_hub(least, most, told):
     assert parameters_of(query, 10)["num_parameters"] == told
 
 
+def test_the_same_is_asked_as_huggingface_hub_asks(fake, hub):
+    from huggingface_hub import HfApi, close_session
+
+    api = HfApi(endpoint=fake.endpoint, token=False)
+    for theirs, ours in (("trending_score", Sort.TRENDING), ("last_modified", Sort.CHANGED), ("created_at", Sort.MADE)):
+        bounds = {"least_parameters": 6 * 10**9, "most_parameters": 14 * 10**9}
+        hub.search(Query("qwen3", "gguf", "text-generation", "unsloth", "apache-2.0", BASE, sort=ours, **bounds), 30)
+        mine = fake.requests[-1].query
+        tags = ["gguf", "license:apache-2.0", f"base_model:quantized:{BASE}"]
+        more = {"author": "unsloth", "pipeline_tag": "text-generation", "num_parameters": "min:6B,max:14B"}
+        found = api.list_models(search="qwen3", filter=tags, sort=theirs, limit=30, expand=mine["expand"], **more)
+        assert [model.id for model in found] == [GGUF]
+        assert fake.requests[-1].query == mine
+    close_session()
+
+
 def test_blanks_are_no_part_of_a_query():
     assert parameters_of(Query("  qwen3 \t 8b\n"), 10)["search"] == "qwen3 8b"
     assert set(parameters_of(Query("   "), 10**9)) == {"sort", "limit", "expand"}
