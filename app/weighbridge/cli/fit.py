@@ -109,7 +109,7 @@ def _tps(value: str) -> float:
 
 def _target(arguments: argparse.Namespace) -> Model | Reference:
     """The file or folder of that name; else the model of the library that is called so; else one on the Hub."""
-    from weighbridge.cli.loading import open_library
+    from weighbridge.cli.loading import scanned_library
     from weighbridge.library.recognise_path import recognise_path
 
     name = arguments.target
@@ -118,13 +118,11 @@ def _target(arguments: argparse.Namespace) -> Model | Reference:
     path = user_path(name)
     if path.exists():
         return recognise_path(path)
-    library = open_library()
-    library.scan()
     try:
-        return recognise_path(library.resolve(name).path)
+        return recognise_path(scanned_library().resolve(name).path)
     except NotFound as unknown:
         if _is_path(name):
-            raise NotFound("model.no_file", path=name) from unknown
+            raise
         try:
             return _reference(name, None)
         except Refused:
