@@ -9,6 +9,7 @@ from tests.ui.fakes import running
 from weighbridge.base.errors import BadFile
 from weighbridge.library.disk import allocated_bytes
 from weighbridge.library.model import Model
+from weighbridge.library.places import Root
 from weighbridge.library.removal import Going, Removal, Staying, Why
 from weighbridge.ui.models.library_row import Column
 from weighbridge.ui.pages import library_shelf
@@ -70,7 +71,6 @@ def test_a_note_goes_to_the_model_it_was_written_on(page, full, qtbot):
 
 def test_a_filter_that_is_no_longer_offered_shows_all_again(page, full, qtbot):
     full.marks.write_note(page.table.chosen.model, "x")
-    page.shelf.changed.emit()
     page.chips.buttons["noted"].click()
     assert listed(page) == [SMALL]
     page.shelf.note(page.table.chosen.model, "")
@@ -138,13 +138,13 @@ def test_verifying_tells_what_came_of_it_until_another_is_chosen(page, qtbot):
     assert page.detail.told == ""
 
 
-def test_verifying_shows_how_far_it_is_and_can_be_given_up(page, qtbot, monkeypatch):
-    def slow(model, hashes, task):
+def test_verifying_shows_how_far_it_is_and_can_be_given_up(page, full, qtbot, monkeypatch):
+    def slow(model, task):
         task.step(1, 2)
         while True:
             task.wait(0.01)
 
-    monkeypatch.setattr(library_shelf, "verify", slow)
+    monkeypatch.setattr(full.library, "verify", slow)
     page._do_verify.trigger()
     page._do_verify.trigger()
     assert page._work.isVisible()
@@ -154,11 +154,11 @@ def test_verifying_shows_how_far_it_is_and_can_be_given_up(page, qtbot, monkeypa
     assert not page.errors.isVisible()
 
 
-def test_a_file_that_is_not_what_it_must_be_is_an_error(page, qtbot, monkeypatch):
-    def fail(model, hashes, task):
+def test_a_file_that_is_not_what_it_must_be_is_an_error(page, full, qtbot, monkeypatch):
+    def fail(model, task):
         raise BadFile("file.unreadable", name=model.path.name, reason="gone")
 
-    monkeypatch.setattr(library_shelf, "verify", fail)
+    monkeypatch.setattr(full.library, "verify", fail)
     page._do_verify.trigger()
     qtbot.waitUntil(page.errors.isVisible)
     assert not page.shelf.busy
@@ -179,6 +179,50 @@ def test_the_room_on_the_disk_is_told_where_it_differs_from_the_size(page, qtbot
     row = page.table.currentIndex().row()
     tip = page.table.model().index(row, Column.SIZE).data(Qt.ItemDataRole.ToolTipRole)
     assert tip.startswith(f"The files say 610.0{THIN}MiB; they take ")  # they are sparse
+
+
+def test_off_the_list_without_a_question_and_back_by_undo(page, full, qtbot):
+    chosen = page.table.chosen.model
+    page.shelf.take_off(chosen)
+    assert SMALL not in listed(page)
+    assert page.table.chosen is not None
+    assert page.question.what == f"{SMALL} is off the list. Its files stay where they are."
+    page.question.buttons[0].click()
+    assert SMALL in listed(page)
+    assert chosen.path.exists()
+
+
+def test_what_is_off_the_list_is_counted_and_put_back(page, full, qtbot):
+    page.shelf.take_off(page.table.chosen.model)
+    part = page.foot.part("off")
+    assert part.text() == "1 taken off the list"
+    part.click()
+    assert page.foot.panel.said[0] == SMALL
+    page.foot.panel.buttons[0].click()
+    assert part.isHidden()
+    assert not page.foot.panel.isVisible()
+    assert SMALL in listed(page)
+
+
+def test_another_programs_model_is_only_taken_off_the_list(page, full, qtbot, binned):
+    outside = full.paths.data.parent / "elsewhere"
+    outside.mkdir()
+    path = page.table.chosen.model.path
+    path.rename(outside / path.name)
+    full.library.use_roots([full.paths.models, Root(outside, "lm_studio")])
+    page.rescan()
+    qtbot.waitUntil(lambda: page.table.chosen is not None and SMALL in listed(page) and page._rescan.isEnabled())
+    page.table.choose(SMALL)
+    assert page.detail._path.text().startswith("LM Studio · ")
+    page._do_remove.trigger()
+    qtbot.waitUntil(lambda: SMALL not in listed(page))
+    assert (outside / path.name).exists()
+    assert binned == []
+
+
+def test_what_was_used_elsewhere_is_shown(page, full):
+    full.marks.used(page.table.chosen.model, 5.0)
+    assert page.table.chosen.mark.used_s == 5.0
 
 
 def test_every_way_to_act_is_in_the_menus_and_named(page):

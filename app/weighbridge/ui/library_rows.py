@@ -18,9 +18,13 @@ _UNMARKED = Mark()
 
 
 class LibraryRows(QObject):
-    """Listed models with their weighing, engine, mark and room on the disk. `measured`: the last is known anew."""
+    """Listed models with their weighing, engine, mark and room on the disk. `measured`: the last is known anew.
+
+    `marked`: something was written on a model, by whoever; emitted from the thread that did it.
+    """
 
     measured = Signal()
+    marked = Signal()
 
     def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -28,6 +32,7 @@ class LibraryRows(QObject):
         self._made: dict[str, LibraryRow] = {}
         self._task: Task | None = None
         self._use: DiskUse | None = None
+        self._unsubscribe = services.marks.subscribe(lambda _key: self.marked.emit())
 
     @property
     def disk(self) -> DiskUse | None:
@@ -61,6 +66,11 @@ class LibraryRows(QObject):
         """Measure no more."""
         if self._task is not None:
             self._task.cancel()
+
+    def close(self) -> None:
+        """Hear nothing more."""
+        self.quiet()
+        self._unsubscribe()
 
     def _measured(self, use: DiskUse) -> None:
         self._use = use

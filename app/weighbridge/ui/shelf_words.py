@@ -38,6 +38,11 @@ def skipped_in_words(skipped: Sequence[WeighbridgeError]) -> str:
     return plural("{count} passed over", "{count} passed over", len(skipped)) if skipped else ""
 
 
+def off_in_words(count: int) -> str:
+    """ "3 taken off the list"; "" for none."""
+    return plural("{count} taken off the list", "{count} taken off the list", count) if count else ""
+
+
 def skipped_line(error: WeighbridgeError) -> tuple[str, str]:
     """What was passed over, and why."""
     path, reason = error.values.get("path"), error.values.get("reason")

@@ -192,7 +192,7 @@ class LibraryPage(Page):
         self._progress.finish()
         self._shelf.cancel()
         self._work.finish()
-        self._rows.quiet()
+        self._rows.close()
         self._detail.quiet()
         self._services.weighing.quiet()
         if self._reading is not None:
@@ -316,7 +316,7 @@ class LibraryPage(Page):
         self._chips.changed.connect(self._filter)
         self._rows.measured.connect(self._show_all)
         self._foot.opened.connect(self._share_room)
-        self._shelf.changed.connect(self._marked)
+        self._rows.marked.connect(self._marked)
         self._shelf.failed.connect(self._errors.show_error)
         self._shelf.verified.connect(self._verified)
         self._detail.note_written.connect(self._shelf.note)
@@ -441,8 +441,9 @@ class LibraryPage(Page):
         self._show_body()
 
     def _marked(self) -> None:
-        """Something was written on a model."""
+        """Something was written on a model; it may be off the list now, or on it again."""
         self._show_all()
+        self._services.bus.library_changed.emit()
 
     def _verified(self, model: Model, words: str) -> None:
         chosen = self._table.chosen

@@ -15,7 +15,7 @@ from weighbridge.base.words import text
 from weighbridge.hub.jobs import ENDED
 from weighbridge.library.model import Model
 from weighbridge.library.removal import Removal, into_bin, plan, refusal, remove
-from weighbridge.library.verifying import Verified, verify
+from weighbridge.library.verifying import Verified
 from weighbridge.running.state import State
 from weighbridge.ui.removal_words import removal_in_words
 from weighbridge.ui.reveal import reveal
@@ -29,11 +29,10 @@ _GONE = (State.STOPPED, State.FAILED)
 class Shelf(QObject):
     """Acts on models; asks in `question`, shows long work in `progress`.
 
-    `changed`: what is written on models is another, or files are gone. `verified` tells a Model and what came of it in
-    words; `failed` an error.
+    `verified` tells a Model and what came of it in words; `failed` an error. What is written on models is told by the
+    marks themselves.
     """
 
-    changed = Signal()
     verified = Signal(object, str)
     failed = Signal(object)
 
@@ -66,7 +65,7 @@ class Shelf(QObject):
         """Read all of `model` again, and compare it with what is known of it."""
         if self._verifying is not None:
             return
-        work = partial(verify, model, self._services.hashes)
+        work = partial(self._services.library.verify, model)
         self._verifying = self._services.background.stream(
             work, partial(self._verified, model), self._verifying_failed, "verifying"
         )
@@ -74,7 +73,7 @@ class Shelf(QObject):
 
     def remove(self, model: Model) -> None:
         """Ask whether the files of `model` are to go to the bin; one that is not ours is only taken off the list."""
-        models, own = self._services.library.models, self._services.paths.models
+        models, own = self._services.library.all_models, self._services.paths.models
         self._services.background.run(lambda _task: plan(model, models, own), self._planned, self.failed.emit)
 
     def take_off(self, model: Model) -> None:
@@ -92,8 +91,6 @@ class Shelf(QObject):
             write()
         except WeighbridgeError as error:
             self.failed.emit(error)
-        else:
-            self.changed.emit()
 
     def _planned(self, removal: Removal) -> None:
         if removal.only_off_list:
@@ -131,7 +128,6 @@ class Shelf(QObject):
         self._verifying_over()
         if found.fault is not None:
             self.failed.emit(found.fault)
-            self._services.bus.scan_wanted.emit()
         self.verified.emit(model, explain_code(found.told.code, found.told.values).what if found.sound else "")
 
     def _verifying_failed(self, error: BaseException) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from weighbridge.base.words import text
 from weighbridge.library.disk import FolderUse
-from weighbridge.library.model import ADDED
+from weighbridge.library.model import ADDED, Model
 from weighbridge.ui import shelf_words
 from weighbridge.ui.folders import short
 from weighbridge.ui.library_rows import LibraryRows
@@ -48,6 +48,13 @@ class Stock(QObject):
         skipped = [Line(*shelf_words.skipped_line(error)) for error in library.skipped]
         words = shelf_words.skipped_in_words(library.skipped)
         self._foot.say(_SKIPPED, words, text("What was passed over, and why"), skipped)
+        off = [self._off_line(model) for model in library.off_list]
+        words = shelf_words.off_in_words(len(off))
+        self._foot.say(_OFF, words, text("Off the list; the files stay where they are"), off)
+
+    def _off_line(self, model: Model) -> Line:
+        put_back = (text("Put back"), lambda: self._shelf.put_back(model))
+        return Line(model.title, short(model.path, Path.home()), (put_back,))
 
     def _places(self) -> list[FolderUse]:
         """All places, those of the user that are away among them."""
