@@ -21,11 +21,15 @@ from weighbridge.choices.blueprints import Blueprints
 from weighbridge.hardware.measured import Measurements
 from weighbridge.hub.access import access_of
 from weighbridge.hub.client import Hub
+from weighbridge.hub.kept import Kept
+from weighbridge.hub.looking import Looker
 from weighbridge.hub.network import NetworkLog
+from weighbridge.hub.searches import Searches
 from weighbridge.hub.token import TokenStore
 from weighbridge.library.hashes import Hashes
 from weighbridge.library.index import Library
 from weighbridge.library.marks import Marks
+from weighbridge.library.remembered import Remembered
 from weighbridge.running.devices import EngineDevices
 from weighbridge.running.paces import speed_tables
 from weighbridge.running.speed_observations import SpeedObservations
@@ -94,6 +98,7 @@ def services(qapp, home, ports, jobs):
     background = Background()
     database = Database(paths.database)
     supervisor = FakeSupervisor()
+    marks, hashes = Marks(database), Hashes(database)
     recorder = SpeedRecorder(
         SpeedObservations(database), lambda *_: Calculated(), lambda _: ("1", ("Test CPU",)), cores=64
     )
@@ -124,9 +129,9 @@ def services(qapp, home, ports, jobs):
     made = Services(
         paths=paths,
         settings=settings,
-        library=Library([paths.models]),
-        marks=Marks(database),
-        hashes=Hashes(database),
+        library=Library([paths.models], None, marks, hashes, Remembered(paths.listing)),
+        marks=marks,
+        hashes=hashes,
         supervisor=supervisor,
         store=ChatStore(database),
         answer_speeds=AnswerSpeeds(supervisor, recorder),
@@ -139,6 +144,8 @@ def services(qapp, home, ports, jobs):
         token=token,
         network=network,
         hub=hub,
+        searches=Searches(hub),
+        looker=Looker(hub, Kept(paths.data / "hub", access.endpoint)),
         downloads=downloads,
         background=background,
         theme=Theme(qapp, settings),

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from weighbridge.hub.access import Access
     from weighbridge.hub.client import Hub
     from weighbridge.hub.jobs import Job
+    from weighbridge.hub.looking import Looker
     from weighbridge.hub.network import NetworkLog
     from weighbridge.hub.queue import Queue
+    from weighbridge.hub.searches import Searches
     from weighbridge.hub.token import Token, TokenStore
     from weighbridge.hub.wanted import Wanted
 
@@ -49,6 +51,8 @@ class HubParts:
     network: NetworkLog
     hub: Hub
     queue: Queue
+    searches: Searches
+    looker: Looker
 
     def close(self) -> None:
         """Stop the downloads, which go on at the next start, and let go of all connections."""
@@ -67,8 +71,11 @@ def build_hub(
     from weighbridge.hub.access import access_of
     from weighbridge.hub.client import Hub
     from weighbridge.hub.job_store import JobStore
+    from weighbridge.hub.kept import Kept
+    from weighbridge.hub.looking import Looker
     from weighbridge.hub.network import NetworkLog
     from weighbridge.hub.queue import Limits, Queue
+    from weighbridge.hub.searches import Searches
 
     token, network = TokenUse(tokens), NetworkLog()
     access = access_of(settings, token, environment)
@@ -78,7 +85,9 @@ def build_hub(
         return Limits(now.downloads_at_once, now.download_bytes_s, access.offline())
 
     hub = Hub(access, network)
-    return HubParts(token, access, network, hub, Queue(hub, JobStore(database), paths.data, limits))
+    queue = Queue(hub, JobStore(database), paths.data, limits)
+    looker = Looker(hub, Kept(paths.data / "hub", access.endpoint))
+    return HubParts(token, access, network, hub, queue, Searches(hub), looker)
 
 
 def job_for(wanted: Wanted, paths: Paths, settings: Settings, environment: Mapping[str, str]) -> Job:

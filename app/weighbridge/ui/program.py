@@ -239,6 +239,8 @@ class Program(QObject):
             token=core.hub.token,
             network=core.hub.network,
             hub=core.hub.hub,
+            searches=core.hub.searches,
+            looker=core.hub.looker,
             downloads=self._make_downloads(core),
             background=self.background,
             theme=self.theme,
@@ -314,6 +316,7 @@ class Program(QObject):
 
 def _makers() -> Mapping[str, Callable[[Services], Page]]:
     from weighbridge.ui.chat.page import ChatPage
+    from weighbridge.ui.discover.page import DiscoverPage
     from weighbridge.ui.pages.downloads import DownloadsPage
     from weighbridge.ui.pages.library import LibraryPage
     from weighbridge.ui.pages.machine import MachinePage
@@ -322,6 +325,7 @@ def _makers() -> Mapping[str, Callable[[Services], Page]]:
     from weighbridge.ui.pages.settings import SettingsPage
 
     return {
+        "discover": DiscoverPage,
         "library": LibraryPage,
         "chat": ChatPage,
         "server": ServerPage,

@@ -16,7 +16,9 @@ if TYPE_CHECKING:  # imported where they are built: the window shows before they
     from weighbridge.chat.store import ChatStore
     from weighbridge.hub.access import Access
     from weighbridge.hub.client import Hub
+    from weighbridge.hub.looking import Looker
     from weighbridge.hub.network import NetworkLog
+    from weighbridge.hub.searches import Searches
     from weighbridge.hub.token import TokenStore
     from weighbridge.library.hashes import Hashes
     from weighbridge.library.index import Library
@@ -55,6 +57,8 @@ class Services:
     token: TokenUse
     network: NetworkLog
     hub: Hub
+    searches: Searches
+    looker: Looker
     downloads: Downloads
     background: Background
     theme: Theme

@@ -29,13 +29,14 @@ class PageEntry:
 
 
 PAGES: Sequence[PageEntry] = (
-    PageEntry("library", mark("Library"), "Ctrl+1"),
-    PageEntry("chat", mark("Chat"), "Ctrl+2"),
-    PageEntry("server", mark("Server"), "Ctrl+3"),
-    PageEntry("machine", mark("Machine"), "Ctrl+4"),
-    PageEntry("downloads", mark("Downloads"), "Ctrl+5", at_foot=True),
-    PageEntry("network", mark("Network"), "Ctrl+6", at_foot=True),
-    PageEntry("settings", mark("Settings"), "Ctrl+7", at_foot=True),
+    PageEntry("discover", mark("Discover"), "Ctrl+1"),
+    PageEntry("library", mark("Library"), "Ctrl+2"),
+    PageEntry("chat", mark("Chat"), "Ctrl+3"),
+    PageEntry("server", mark("Server"), "Ctrl+4"),
+    PageEntry("machine", mark("Machine"), "Ctrl+5"),
+    PageEntry("downloads", mark("Downloads"), "Ctrl+6", at_foot=True),
+    PageEntry("network", mark("Network"), "Ctrl+7", at_foot=True),
+    PageEntry("settings", mark("Settings"), "Ctrl+8", at_foot=True),
 )
 
 

@@ -20,6 +20,7 @@ from weighbridge.ui.widgets.parts import button, column, label, row
 PATIENCE_MS = 400
 """Words that are typed are looked for once there were no more for so long."""
 
+_PASTED = 4
 _WIDE_EMS = 68
 LICENSES = ("apache-2.0", "mit", "llama3.1", "llama3.2", "llama3.3", "gemma", "cc-by-4.0", "cc-by-nc-4.0", "openrail")
 _SORTS = {
@@ -32,9 +33,12 @@ _SORTS = {
 
 
 class Filters(QWidget):
-    """`wish_changed` tells what is looked for now: of words once typing rests, or at once by Enter."""
+    """`wish_changed`: something else is looked for, of words once typing rests. `reference_pasted` tells a text that
+    may name one model: one that was pasted, or on which Enter was pressed.
+    """
 
     wish_changed = Signal()
+    reference_pasted = Signal(str)
 
     def __init__(self, theme: Theme, title: QWidget, opener: QWidget) -> None:
         super().__init__()
@@ -57,6 +61,7 @@ class Filters(QWidget):
         self._later.timeout.connect(self._tell)
         self._connect()
         self._told = self.wish
+        self._typed_before = ""
         self._name_fold()
 
     @property
@@ -149,15 +154,37 @@ class Filters(QWidget):
         self._formats.menu_button.setVisible(not wide)
 
     def _connect(self) -> None:
-        self._search.textEdited.connect(lambda _words: self._later.start())
+        self._search.textEdited.connect(self._typed)
         self._search.textChanged.connect(lambda words: None if words else self._tell())
-        self._search.returnPressed.connect(self.look)
+        self._search.returnPressed.connect(self._entered)
         self._author.editingFinished.connect(self._tell)
         self._chat.toggled.connect(lambda _on: self._tell())
         self._formats.changed.connect(self._tell)
         for box in (self._size, self._license, self._sort):
             box.currentIndexChanged.connect(lambda _place: self._tell())
         self._theme.changed.connect(self.tint)
+
+    def _typed(self, words: str) -> None:
+        """Whoever pastes adds many letters at once."""
+        is_pasted = len(words) - len(self._typed_before) >= _PASTED
+        self._typed_before = words
+        if is_pasted and "/" in words:
+            self._later.stop()
+            self._mean(words)
+        else:
+            self._later.start()
+
+    def _entered(self) -> None:
+        self._later.stop()
+        words = self._search.text()
+        if "/" in words:
+            self._mean(words)
+        else:
+            self.look()
+
+    def _mean(self, words: str) -> None:
+        self._told = self.wish
+        self.reference_pasted.emit(words)
 
     def _tell(self) -> None:
         if self.wish != self._told:

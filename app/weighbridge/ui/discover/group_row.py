@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weighbridge.base.units import number
-from weighbridge.base.words import plural, text
+from weighbridge.base.words import plural
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,12 @@ class GroupRow:
         return ". ".join(part for part in (self.title, self.detail, self.badge and self.badge[1], self.reason) if part)
 
 
+def in_order_of(rows: Sequence[GroupRow], keys: Sequence[str]) -> list[GroupRow]:
+    """`rows` as they stand in `keys`, others after them."""
+    places = {key: place for place, key in enumerate(keys)}
+    return sorted(rows, key=lambda row: places.get(row.key, len(places)))
+
+
 def same_keys(one: Sequence[GroupRow], other: Sequence[GroupRow]) -> bool:
     """Whether both lists are of the same base models in the same order."""
     return [row.key for row in one] == [row.key for row in other]
-
-
-def fit_in_words(fits: int, partly: int, weighed: int) -> tuple[str, str] | None:
-    """ "12 fit" with its kind of badge; None where nothing was weighed."""
-    if not weighed:
-        return None
-    if fits:
-        return "fits", plural("{count} fits", "{count} fit", fits, count=number(fits))
-    if partly:
-        return "partial", text("{count} in part", count=number(partly))
-    return "no", text("none fits")

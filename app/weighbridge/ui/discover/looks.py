@@ -29,7 +29,7 @@ _SECOND_MS = 1000
 class Looker(Protocol):
     """What is needed of `hub.looking.Looker`."""
 
-    def look(self, spot: Spot, task: Task | None = None) -> Sight:
+    def look(self, spot: Spot, task: Task) -> Sight:
         """What there is at a spot."""
 
 
@@ -101,14 +101,20 @@ class Looks(QObject):
         self._counted = self._fresh(spots)
         self._go_on()
 
-    def drop(self, spot: Spot) -> None:
-        """Forget what was seen there: it will be looked at anew."""
-        self._sights.pop(place_of(spot), None)
+    def keep(self, sight: Sight) -> None:
+        """Keep what was seen by somebody else."""
+        self._sights[place_of(sight.spot)] = sight
+        while len(self._sights) > MOST_KEPT:
+            self._sights.popitem(last=False)
+
+    def rest(self) -> None:
+        """Nothing more is looked at; what is under way comes to its end."""
+        self._wanted, self._counted = {}, {}
+        self._clock.stop()
 
     def stop(self) -> None:
         """Nothing more is looked at, and what is under way is given up."""
-        self._wanted, self._counted = {}, {}
-        self._clock.stop()
+        self.rest()
         if self._now is not None:
             self._now[1].cancel()
 
@@ -141,9 +147,7 @@ class Looks(QObject):
 
     def _seen(self, spot: Spot, sight: Sight) -> None:
         self._now = None
-        self._sights[place_of(spot)] = sight
-        while len(self._sights) > MOST_KEPT:
-            self._sights.popitem(last=False)
+        self.keep(sight)
         self.seen.emit(spot, sight)
         self._go_on()
 

@@ -11,6 +11,7 @@ from weighbridge.base.units import number
 from weighbridge.base.words import mark, text
 from weighbridge.choices.offered import Offered
 from weighbridge.hub.jobs import ENDED, State
+from weighbridge.hub.looking import MAIN
 from weighbridge.hub.snapshot import JobView
 from weighbridge.hub.wanted import Wanted, name_of
 from weighbridge.ui.models.weighed import Weighed
@@ -49,9 +50,11 @@ class ChoiceRow:
 
     @property
     def title(self) -> str:
-        """Its quantisation, else its name; of a spot, the branch."""
-        offer = self.offered.offer
-        return self.offered.spot.revision if offer is None else name_of(offer.variant)
+        """Its quantisation, else its name; of a spot, the branch, or the repository."""
+        offer, spot = self.offered.offer, self.offered.spot
+        if offer is not None:
+            return name_of(offer.variant)
+        return spot.repo_id.partition("/")[2] if spot.revision == MAIN else spot.revision
 
     @property
     def format(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weighbridge.hub.hits import FORMATS, Query, Sort
 
@@ -45,18 +45,17 @@ class Wish:
         return sum(getattr(self, name) != getattr(plain, name) for name in names)
 
     def queries(self) -> tuple[Query, ...]:
-        """What the Hub is asked: once, or once for each chosen format where not all of them are."""
+        """What the Hub is asked: once, or once for each chosen format where not all of them are.
+
+        Where nothing is looked for by name: what most take, and what more and more do, of the format that runs
+        everywhere.
+        """
         least, most = SIZES[self.size]
-        chosen = self.formats if 0 < len(self.formats) < len(FORMATS) else (None,)
-        return tuple(
-            Query(
-                words=self.words.strip(),
-                format=each,
-                author=self.author,
-                license=self.license,
-                least_parameters=least,
-                most_parameters=most,
-                sort=self.sort,
-            )
-            for each in chosen
-        )
+        one = Query(self.words.strip(), None, None, self.author, self.license, None, least, most, self.sort)
+        chosen: tuple[str | None, ...] = self.formats if 0 < len(self.formats) < len(FORMATS) else (None,)
+        if self.is_plain and chosen == (None,):
+            chosen = ("gguf",)
+        made = [replace(one, format=each) for each in chosen]
+        if self.is_plain and self.sort is Sort.DOWNLOADS:
+            made += [replace(each, sort=Sort.TRENDING) for each in made]
+        return tuple(made)

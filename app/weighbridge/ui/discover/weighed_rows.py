@@ -1,0 +1,96 @@
+"""From what is known of choices to the rows that are shown: verdicts, downloads, and which one to take. No Qt here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from weighbridge.base.errors import WeighbridgeError
+from weighbridge.choices.choice import Choice
+from weighbridge.choices.counts import Counts, counts
+from weighbridge.choices.offer_words import counts_in_words, suggestion_in_words
+from weighbridge.choices.offered import Offered
+from weighbridge.choices.recommended import Recommended, recommended
+from weighbridge.choices.suggestions import Popular, Suggestion, suggestions
+from weighbridge.hardware.machine import Device
+from weighbridge.hub.groups import Group
+from weighbridge.hub.looking import Spot
+from weighbridge.hub.snapshot import JobView
+from weighbridge.library.model import Model
+from weighbridge.ui.discover.group_row import GroupRow
+from weighbridge.ui.discover.rows import ChoiceRow, job_of
+from weighbridge.ui.models.weighed import Weighed
+
+Standing = Mapping[str, tuple[Counts | None, int]]
+ChoiceOf = Callable[[Model], Choice | None]
+
+
+def choice_rows(
+    rows: Iterable[Offered],
+    choice_of: ChoiceOf,
+    jobs: Sequence[JobView],
+    is_waiting: Callable[[Spot], bool],
+    failure: Callable[[Spot], WeighbridgeError | None],
+) -> list[ChoiceRow]:
+    """The rows of a table; none is recommended yet."""
+    made = []
+    for row in rows:
+        weighed = None if row.model is None else Weighed(row.model, choice_of(row.model))
+        wanted = () if row.offer is None else (row.offer.plain, row.offer.seeing)
+        unseen = row.offer is None
+        made.append(
+            ChoiceRow(
+                row,
+                weighed,
+                job_of(wanted, jobs) if jobs else None,
+                is_looked_at=unseen and is_waiting(row.spot),
+                failed=failure(row.spot) if unseen else None,
+            )
+        )
+    return made
+
+
+def with_best(rows: Sequence[ChoiceRow], devices: Sequence[Device]) -> tuple[list[ChoiceRow], Recommended | None]:
+    """The rows, the one to take marked, and why it is."""
+    weighed = [(place, row.weighed.choice) for place, row in enumerate(rows) if row.weighed and row.weighed.choice]
+    best = recommended([choice for _, choice in weighed], devices)
+    marked = list(rows)
+    if best is not None:
+        place = weighed[best.place][0]
+        marked[place] = replace(marked[place], recommended=True)
+    return marked, best
+
+
+def counted(models: Sequence[Model], choice_of: ChoiceOf) -> Counts | None:
+    """How the choices of a base model stand; None before one is weighed."""
+    choices = [choice for choice in map(choice_of, models) if choice is not None]
+    return counts(choices) if choices else None
+
+
+def group_rows(
+    groups: Sequence[tuple[str, Group]],
+    standing: Standing,
+    looked_at: str,
+    now_s: float | None,
+) -> list[GroupRow]:
+    """The list: in the Hub's order, or, with the time `now_s` in seconds since 1970, as they are to be offered, each
+    with its reason. `standing`: how the choices of a base model stand, and how many are known.
+    """
+    key_of = {id(group): key for key, group in groups}
+    if now_s is None:
+        return [_row(key, group, standing, looked_at, "") for key, group in groups]
+    offered = suggestions([(group, standing.get(key, (None, 0))[0]) for key, group in groups], now_s)
+    return [_row(key_of[id(each.group)], each.group, standing, looked_at, _reason(each)) for each in offered]
+
+
+def _reason(each: Suggestion[Group]) -> str:
+    """What else speaks for it than what fits, which stands beside it."""
+    told: Suggestion[Popular] = Suggestion(each.group, None, each.downloads, each.age_days)
+    return suggestion_in_words(told)
+
+
+def _row(key: str, group: Group, standing: Standing, looked_at: str, reason: str) -> GroupRow:
+    known, choices = standing.get(key, (None, 0))
+    badge = None if known is None else (known.best.value, counts_in_words(known))
+    looked = known is None and any(looked_at.startswith(f"{hit.id}@") for hit in group.hits)
+    return GroupRow(key, group.title, len(group.formats), choices or None, badge, reason, looked)
