@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from tests.formats.made_gguf import LLAMA, gguf
+from tests.library.shelves.made_shelves import put_blob, put_manifest
 
 from weighbridge.base.units import THIN
 from weighbridge.cli.main import run
@@ -164,3 +165,41 @@ def test_on_a_machine_that_is_described(here, home, headed, capsys):
     assert first == "For NVIDIA GeForce RTX 4090 and 64.0 GiB of memory, with the CUDA build:"
     assert " tok/s  Fits · " in row
     assert run(["ls", "--gpu", "Foo 9000"], dict) == 1
+
+
+def put_ollama(home, name, content):
+    """A model in the folder where Ollama keeps those of this test's user. Returns its blob."""
+    models = home.parent / "user" / ".ollama" / "models"
+    digest = put_blob(models, content)
+    put_manifest(models, f"registry.ollama.ai/library/{name}/latest", {"model": digest})
+    return models / "blobs" / digest.replace(":", "-")
+
+
+def test_models_of_other_programs_are_listed_with_their_source(home, capsys):
+    put(home, "tiny.Q8_0.gguf", gguf(LLAMA))
+    blob = put_ollama(home, "llama3.2", gguf(LLAMA | {"general.name": "other"}))
+    ours, theirs = sorted(listed(capsys)["models"], key=lambda row: row["source"], reverse=True)
+    assert (ours["id"], ours["source"], ours["sha256s"]) == ("tiny.Q8_0", "own", [])
+    assert (theirs["id"], theirs["source"], theirs["path"]) == ("llama3.2:latest", "ollama", str(blob))
+    assert (theirs["aliases"], theirs["sha256s"]) == (["llama3.2"], [blob.name.removeprefix("sha256-")])
+    run(["ls"], dict)
+    assert "Ollama" in capsys.readouterr().out
+
+
+def test_those_of_one_source_alone(home, capsys):
+    put(home, "tiny.Q8_0.gguf", gguf(LLAMA))
+    put_ollama(home, "llama3.2", gguf(LLAMA | {"general.name": "other"}))
+    for source, ids in {"own": ["tiny.Q8_0"], "ollama": ["llama3.2:latest"], "jan": []}.items():
+        assert run(["ls", "--source", source, "--json"], dict) == 0
+        assert [row["id"] for row in json.loads(capsys.readouterr().out)["models"]] == ids
+    assert run(["ls", "--source", "jan"], dict) == 0
+    assert "No models of that source" in capsys.readouterr().out
+    assert run(["ls", "--source", "nobody"], dict) == 2
+    assert "ollama" in capsys.readouterr().err
+
+
+def test_models_of_other_programs_can_be_left_out(home, capsys):
+    put_ollama(home, "llama3.2", gguf(LLAMA))
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "settings.toml").write_text("other_programs = false\n")
+    assert listed(capsys)["models"] == []

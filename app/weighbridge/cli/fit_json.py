@@ -77,6 +77,10 @@ def model_as_json(model: Model) -> dict[str, Any]:
         "context_length": info.context_length if info else None,
         "license": info.license if info else None,
         "asks_to_run_code": model.asks_to_run_code,
+        "source": model.source,
+        "sha256s": list(model.sha256s),
+        "aliases": list(model.aliases),
+        "unused": list(model.unused),
     }
 
 

@@ -28,17 +28,23 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     """Register the command."""
     parser = subparsers.add_parser("ls", help=text("list the models that are here"))
     parser.add_argument("--sort", choices=SORTS, default="name", help=text("in which order; default: name"))
+    parser.add_argument(
+        "--source",
+        type=_source,
+        metavar="ID",
+        help=text("only models that are: own, added, or of a program (ollama ...)"),
+    )
     add_machine_options(parser)
     parser.add_argument("--json", action="store_true", help=text("print JSON"))
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the models of the models folder and of the folders in the settings."""
+    """List the models that are here, or those of one source."""
     from weighbridge.cli.loading import scanned_library
 
     library = scanned_library()
-    models = _read(library)
+    models = [model for model in _read(library) if arguments.source in (None, model.source)]
     around, choices = _weighed(models, arguments)
     choices = _sorted(choices, arguments.sort)
     if arguments.json:
@@ -135,17 +141,19 @@ def _as_table(choices: Sequence[Choice]) -> str:
         text("kind"),
         text("quant"),
         text("size"),
+        text("source"),
         text("trained for"),
         text("memory"),
         text("at context"),
         text("speed"),
         text("fit"),
     ]
-    return table(head, [_row(choice) for choice in choices], right=(4, 5, 6, 7, 8))
+    return table(head, [_row(choice) for choice in choices], right=(4, 6, 7, 8, 9))
 
 
 def _row(choice: Choice) -> list[str]:
     from weighbridge.choices.words import total_in_words, verdict_in_words
+    from weighbridge.library.shelves.known import source_in_words
 
     model, fit = choice.model, choice.fit
     trained = model.info.context_length if model.info else None
@@ -155,6 +163,7 @@ def _row(choice: Choice) -> list[str]:
         text("damaged") if model.problem else model.kind.value,
         model.quant or "-",
         size(model.size_bytes),
+        source_in_words(model.source),
         number(trained) if trained else text("unknown"),
         total_in_words(fit.estimate) if fit else "-",
         number(fit.plan.context) if fit else "-",
@@ -173,6 +182,18 @@ def _speed(choice: Choice) -> str:
     return speed_in_words(choice.speeds.decode if choice.speeds else None)
 
 
+def _source(value: str) -> str:
+    """One of the sources that models can have, for argparse."""
+    from weighbridge.library.shelves.known import SOURCES
+
+    if value not in SOURCES:
+        known = ", ".join(SOURCES)
+        raise argparse.ArgumentTypeError(text("{value} is no source; there are: {known}", value=value, known=known))
+    return value
+
+
 def _empty(library: Library) -> str:
+    if library.models:
+        return text("No models of that source. All others: weighbridge ls")
     folders = ", ".join(str(folder) for folder in library.folders)
     return text("No models in {folders}. Get a first one with: weighbridge starter", folders=folders)

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from weighbridge.base.errors import BadFile
+from weighbridge.formats.gguf_variants import is_gguf
 from weighbridge.library.files import LAUNCH, Walk
 from weighbridge.library.model import ADDED, OWN
 from weighbridge.library.one_file import row_of_file
 from weighbridge.library.places import Root
 from weighbridge.library.rows import Row, echo_row, rows_below
 from weighbridge.library.shelves.known import PROGRAMS, program_of
+from weighbridge.library.shelves.named import named_row
 from weighbridge.library.shelves.program import Look
 
 
@@ -62,11 +64,13 @@ def _of_the_user(root: Root, look: Look) -> Iterable[Row]:
 
 
 def _of_file(root: Root, look: Look) -> list[Row]:
+    """A file that is called a GGUF file is one, if a damaged one; any other is what its first bytes say."""
     try:
-        row = row_of_file(root.path, look.headers, look.task.check)
+        row = row_of_file(root.path, look.headers, look.task.check) if is_gguf(root.path.name) else None
     except OSError as error:
         look.walk.skip(_closed(root, error))
         return []
+    row = row or named_row(root.path, look)
     return [row] if row is not None else []
 
 
