@@ -29,30 +29,35 @@ def test_what_is_due(counts, generation):
 
 
 @pytest.mark.parametrize(
-    ("used", "waited_s", "fresh", "waits"),
+    ("used", "waited_s", "fresh", "collected"),
     [
-        (0.02, 1.0, 1000, False),
-        (0.1, 1.0, 1000, False),
-        (0.5, 1.0, 1000, True),
-        (0.5, garbage.PATIENCE_S, 1000, False),
-        (0.5, 1.0, garbage.MOST, False),
+        (0.02, 1.0, 1000, 2),
+        (0.1, 1.0, 1000, 2),
+        (0.5, 1.0, 1000, None),
+        (0.5, garbage.PATIENCE_S, 1000, 2),
+        (0.5, 1.0, garbage.MOST, 0),
     ],
     ids=["at rest", "nearly", "at work", "long at work", "much at work"],
 )
-def test_what_is_due_waits_while_there_is_work_but_not_without_end(used, waited_s, fresh, waits):
-    assert garbage.may_wait(used, waited_s, fresh) is waits
+def test_what_is_due_waits_while_there_is_work_but_not_without_end(used, waited_s, fresh, collected):
+    assert garbage.bearable(2, used, waited_s, fresh) == collected
 
 
 class Node:
     """Something in a cycle."""
 
 
-def test_a_cycle_goes_on_the_gui_thread(collector, monkeypatch):
-    monkeypatch.setattr(garbage, "due", lambda counts, thresholds: 2)
-    monkeypatch.setattr(garbage, "may_wait", lambda *_: False)
-    threads = []
+def cycle():
     node = Node()
     node.myself = node
+    return node
+
+
+def test_a_cycle_goes_on_the_gui_thread(collector, monkeypatch):
+    monkeypatch.setattr(garbage, "due", lambda counts, thresholds: 2)
+    monkeypatch.setattr(garbage, "bearable", lambda generation, *_: generation)
+    threads = []
+    node = cycle()
     weakref.finalize(node, lambda: threads.append(threading.current_thread()))
     del node
     worker = threading.Thread(target=lambda: [[] for _ in range(200_000)])
@@ -66,7 +71,7 @@ def test_a_cycle_goes_on_the_gui_thread(collector, monkeypatch):
 def test_a_busy_thread_is_told_from_one_at_rest(collector, monkeypatch):
     seen = []
     monkeypatch.setattr(garbage, "due", lambda counts, thresholds: 2)
-    monkeypatch.setattr(garbage, "may_wait", lambda used, waited_s, fresh: seen.append(used) or True)
+    monkeypatch.setattr(garbage, "bearable", lambda generation, used, *_: seen.append(used))
     collector._look()
     end_s = time.thread_time() + 0.05
     while time.thread_time() < end_s:
@@ -78,11 +83,19 @@ def test_a_busy_thread_is_told_from_one_at_rest(collector, monkeypatch):
     assert rested < busy
 
 
+def test_without_a_rest_old_garbage_goes_after_some_time(collector, monkeypatch):
+    monkeypatch.setattr(garbage, "due", lambda counts, thresholds: 2)
+    monkeypatch.setattr(garbage, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(garbage, "REST", -1.0)
+    gone = weakref.ref(cycle())
+    collector._look()
+    assert gone() is None
+
+
 def test_what_outlives_a_whole_collection_is_left_out_of_the_next_ones_but_looked_at_in_the_end(collector, monkeypatch):
     monkeypatch.setattr(garbage, "due", lambda counts, thresholds: 2)
-    monkeypatch.setattr(garbage, "may_wait", lambda *_: False)
-    node = Node()
-    node.myself = node
+    monkeypatch.setattr(garbage, "bearable", lambda generation, *_: generation)
+    node = cycle()
     gone = weakref.ref(node)
     collector._look()
     assert gc.get_freeze_count() > 0

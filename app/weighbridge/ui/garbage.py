@@ -14,13 +14,13 @@ import time
 
 from PySide6.QtCore import QObject, QTimer
 
-LOOK_MS = 500
+LOOK_MS = 250
 REST = 0.1
 """The window is at rest where its thread has used no more of the time since the last look."""
-PATIENCE_S = 30.0
-"""Without a rest, garbage waits so long."""
-MOST = 50_000
-"""Without a rest, so many new objects may be there: some 5 MB."""
+PATIENCE_S = 60.0
+"""Without a rest, old garbage waits so long."""
+MOST = 25_000
+"""Without a rest, so many new objects may be there: to look through them takes 10 ms."""
 DEEP = 20
 """One whole collection of so many looks through all that there is."""
 
@@ -34,11 +34,13 @@ def due(counts: tuple[int, int, int], thresholds: tuple[int, int, int]) -> int |
     return 1 if counts[2] <= thresholds[2] else 2
 
 
-def may_wait(used: float, waited_s: float, fresh: int) -> bool:
-    """Whether to leave for later what is due: where the thread was busy for the share `used` of the last moments, has
-    waited no longer, and no more than so many `fresh` objects are there.
+def bearable(generation: int, used: float, waited_s: float, fresh: int) -> int | None:
+    """What of that is collected now, where the thread was busy for the share `used` of the last moments, has had no
+    rest for so long, and so many new objects are there; None: nothing.
     """
-    return used > REST and waited_s < PATIENCE_S and fresh < MOST
+    if used <= REST or waited_s >= PATIENCE_S:
+        return generation
+    return 0 if fresh >= MOST else None
 
 
 class Garbage(QObject):
@@ -49,7 +51,7 @@ class Garbage(QObject):
         gc.disable()
         self._whole = 0
         self._seen_s, self._used_s = time.monotonic(), time.thread_time()
-        self._collected_s = self._seen_s
+        self._rested_s = self._seen_s
         self._timer = QTimer(self, interval=LOOK_MS)
         self._timer.timeout.connect(self._look)
         self._timer.start()
@@ -63,13 +65,11 @@ class Garbage(QObject):
     def _look(self) -> None:
         used, counts = self._share_used(), gc.get_count()
         generation = due(counts, gc.get_threshold())
-        if generation is None or may_wait(used, self._seen_s - self._collected_s, counts[0]):
-            return
-        self._collected_s = self._seen_s
-        if generation == 2:
-            self._collect_whole()
-        else:
-            gc.collect(generation)
+        waited_s = self._seen_s - self._rested_s
+        if used <= REST or waited_s >= PATIENCE_S:
+            self._rested_s = self._seen_s
+        if generation is not None:
+            self._collect(bearable(generation, used, waited_s, counts[0]))
 
     def _share_used(self) -> float:
         """How much of the time since the last look this thread has used."""
@@ -78,9 +78,14 @@ class Garbage(QObject):
         self._seen_s, self._used_s = now_s, used_s
         return share
 
-    def _collect_whole(self) -> None:
+    def _collect(self, generation: int | None) -> None:
+        if generation is None:
+            return
+        if generation < 2:
+            gc.collect(generation)
+            return
         self._whole += 1
         if self._whole % DEEP == 0:
             gc.unfreeze()
-        gc.collect(2)
+        gc.collect()
         gc.freeze()

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QFont
 
 from weighbridge.base.units import number
 from weighbridge.base.words import text
@@ -17,7 +16,7 @@ from weighbridge.choices.speed_words import speed_in_words
 from weighbridge.estimates.speed.speeds import DEPTH
 from weighbridge.ui.models.library_row import NUMBERS, WEIGHED, Column, LibraryRow, shown, sort_key, tip
 from weighbridge.ui.models.ordering import ordered
-from weighbridge.ui.widgets.cells import BADGE_ROLE, BAR_ROLE, CHIP_ROLE
+from weighbridge.ui.widgets.cells import CELL_ROLE, Cell
 
 _Index = QModelIndex | QPersistentModelIndex
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -214,20 +213,20 @@ def _badge(row: LibraryRow, column: Column) -> tuple[str, str] | None:
     return row.badge if column is Column.STATE else None
 
 
-def _font(row: LibraryRow, column: Column) -> QFont | None:
-    del row
-    if column is not Column.MODEL:
-        return None
-    bold = QFont()
-    bold.setWeight(QFont.Weight.DemiBold)
-    return bold
+def _cell(row: LibraryRow, column: Column) -> Cell:
+    """All that is painted of a cell."""
+    return Cell(
+        shown=shown(row, column),
+        aligned=_RIGHT if column in NUMBERS else _LEFT,
+        strong=column is Column.MODEL,
+        badge=_badge(row, column),
+        chip=column in (Column.SOURCE, Column.FORMAT),
+        memory=row.memory if column is Column.MEMORY else None,
+    )
 
 
 _BY_ROLE: Mapping[int, Callable[[LibraryRow, Column], object]] = {
     Qt.ItemDataRole.TextAlignmentRole: lambda row, column: _RIGHT if column in NUMBERS else _LEFT,
-    Qt.ItemDataRole.FontRole: _font,
     Qt.ItemDataRole.ToolTipRole: tip,
-    BADGE_ROLE: _badge,
-    CHIP_ROLE: lambda row, column: column in (Column.SOURCE, Column.FORMAT),
-    BAR_ROLE: lambda row, column: row.memory if column is Column.MEMORY else None,
+    CELL_ROLE: _cell,
 }

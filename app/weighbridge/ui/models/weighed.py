@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
@@ -16,6 +17,8 @@ from weighbridge.ui.memory_parts import Memory
 
 UNKNOWN = "–"
 """What stands for a speed that is unknown: a figure among figures that is none."""
+
+_ORDER = {verdict: place for place, verdict in enumerate(Verdict)}
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Weighed:
             return None
         return weight.tightest(self.choice)
 
-    @property
+    @cached_property
     def total_bytes(self) -> int | None:
         """What it needs in all; None where that is unknown."""
         fit = self.choice.fit if self.choice else None
@@ -80,15 +83,16 @@ def by_fit(weighed: Weighed) -> tuple[bool, float]:
     fit = weighed.choice.fit if weighed.choice else None
     if fit is None or fit.verdict is Verdict.UNKNOWN:
         return True, 0
-    order = list(Verdict).index(fit.verdict)
-    return False, order * float(1 << 60) - (fit.left_bytes or 0)
+    return False, _ORDER[fit.verdict] * float(1 << 60) - (fit.left_bytes or 0)
 
 
 def by_need(weighed: Weighed) -> tuple[bool, float]:
     """For sorting: the least need first, what is unknown last."""
-    return weighed.total_bytes is None, weighed.total_bytes or 0
+    need_bytes = weighed.total_bytes
+    return need_bytes is None, need_bytes or 0
 
 
 def by_speed(weighed: Weighed) -> tuple[bool, float]:
     """For sorting: the fastest first, what is unknown last."""
-    return weighed.speed is None, -weighed.speed.mid_tps if weighed.speed else 0
+    speed = weighed.speed
+    return speed is None, -speed.mid_tps if speed else 0

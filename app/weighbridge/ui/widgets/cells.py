@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from weighbridge.ui.icons import pixmap
 from weighbridge.ui.memory_parts import Memory
@@ -22,11 +24,28 @@ BUTTON_ROLE = Qt.ItemDataRole.UserRole + 4
 """True: the cell's text stands on a button."""
 MARK_ROLE = Qt.ItemDataRole.UserRole + 5
 """(icon, word): both stand after the cell's text, in the accent's colour."""
+CELL_ROLE = Qt.ItemDataRole.UserRole + 6
+"""A Cell: all of that at once. It is the questions that cost: a model that answers this one is asked no other."""
 
 _INSET = 11
 """Where texts begin: the padding of the style sheet and the margin that Qt adds."""
 
+_ITEM, _SIZE = QStyle.ControlElement.CE_ItemViewItem, QStyle.ContentsType.CT_ItemViewItem
+_TEXT = QStyleOptionViewItem.ViewItemFeature.HasDisplay
 _Index = QModelIndex | QPersistentModelIndex
+
+
+class Cell(NamedTuple):
+    """What stands in a cell."""
+
+    shown: str
+    aligned: Qt.AlignmentFlag
+    strong: bool = False
+    badge: tuple[str, str] | None = None
+    chip: bool = False
+    button: bool = False
+    mark: tuple[str, str] | None = None
+    memory: Memory | None = None
 
 
 class CellDelegate(QStyledItemDelegate):
@@ -38,42 +57,50 @@ class CellDelegate(QStyledItemDelegate):
         self.with_bars = True
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        hint = super().sizeHint(option, index)
-        em = option.fontMetrics.height()
-        badge = index.data(BADGE_ROLE)
-        if badge is not None:
-            hint.setWidth(badge_size(option.fontMetrics, badge[1]).width() + 2 * _INSET)
-        elif index.data(CHIP_ROLE) or index.data(BUTTON_ROLE):
-            hint.setWidth(option.fontMetrics.horizontalAdvance(str(index.data())) + 3 * STEP + 2 * _INSET)
-        elif (mark := index.data(MARK_ROLE)) is not None:
-            hint.setWidth(hint.width() + option.fontMetrics.horizontalAdvance(mark[1]) + em + 4 * STEP)
-        elif self.with_bars and index.data(BAR_ROLE) is not None:
-            hint.setWidth(hint.width() + em * 6)
-        return QSize(hint.width(), em + 5 * STEP)
+        filled, cell = self._filled(option, index)
+        metrics, em = option.fontMetrics, option.fontMetrics.height()
+        if cell.badge is not None:
+            wide = badge_size(metrics, cell.badge[1]).width() + 2 * _INSET
+        elif cell.chip or cell.button:
+            wide = metrics.horizontalAdvance(cell.shown) + 3 * STEP + 2 * _INSET
+        else:
+            wide = _style(filled).sizeFromContents(_SIZE, filled, QSize(), filled.widget).width()
+            if cell.mark is not None:
+                wide += metrics.horizontalAdvance(cell.mark[1]) + em + 4 * STEP
+            elif self.with_bars and cell.memory is not None:
+                wide += em * 6
+        return QSize(wide, em + 5 * STEP)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        badge, chip, memory = index.data(BADGE_ROLE), index.data(CHIP_ROLE), index.data(BAR_ROLE)
-        super().paint(painter, option, index)
-        cell = QRectF(option.rect).adjusted(_INSET, 0, -_INSET, -1)
-        if badge is not None:
-            self._paint_badge(painter, option, cell, badge)
-        elif chip:
-            self._paint_chip(painter, option, cell, str(index.data()))
-        elif index.data(BUTTON_ROLE):
-            self._paint_button(painter, option, cell, str(index.data()))
-        elif (mark := index.data(MARK_ROLE)) is not None:
-            self._paint_mark(painter, option, cell, str(index.data()), mark)
-        elif self.with_bars and isinstance(memory, Memory):
-            bar = QRectF(cell.left(), cell.center().y() - 3.5, option.fontMetrics.height() * 5, 7)
+        filled, cell = self._filled(option, index)
+        _style(filled).drawControl(_ITEM, filled, painter, filled.widget)
+        place = QRectF(option.rect).adjusted(_INSET, 0, -_INSET, -1)
+        if cell.badge is not None:
+            self._paint_badge(painter, option, place, cell.badge)
+        elif cell.chip:
+            self._paint_chip(painter, option, place, cell.shown)
+        elif cell.button:
+            self._paint_button(painter, option, place, cell.shown)
+        elif cell.mark is not None:
+            self._paint_mark(painter, filled, place, cell.shown, cell.mark)
+        elif self.with_bars and cell.memory is not None:
+            bar = QRectF(place.left(), place.center().y() - 3.5, option.fontMetrics.height() * 5, 7)
             painter.save()
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            paint_memory(painter, bar, memory, self._theme.tokens, with_limit=False)
+            paint_memory(painter, bar, cell.memory, self._theme.tokens, with_limit=False)
             painter.restore()
 
-    def initStyleOption(self, option: QStyleOptionViewItem, index: _Index) -> None:
-        super().initStyleOption(option, index)
-        if index.data(BADGE_ROLE) is not None or index.data(CHIP_ROLE) or index.data(BUTTON_ROLE):
-            option.text = ""
+    def _filled(self, option: QStyleOptionViewItem, index: _Index) -> tuple[QStyleOptionViewItem, Cell]:
+        """What the style is to paint, which is not the text where something of ours shows it; and what we do."""
+        filled, cell = QStyleOptionViewItem(option), index.data(CELL_ROLE)
+        if isinstance(cell, Cell):
+            _fill(filled, cell)
+        else:
+            self.initStyleOption(filled, index)
+            cell = _asked(filled, index)
+        if cell.badge is not None or cell.chip or cell.button:
+            filled.text = ""
+        return filled, cell
 
     def _paint_badge(
         self, painter: QPainter, option: QStyleOptionViewItem, cell: QRectF, badge: tuple[str, str]
@@ -129,3 +156,32 @@ class CellDelegate(QStyledItemDelegate):
         if place.width() >= option.fontMetrics.horizontalAdvance(word):
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, word)
         painter.restore()
+
+
+def _fill(option: QStyleOptionViewItem, cell: Cell) -> None:
+    """As Qt does it out of roles."""
+    option.text = cell.shown
+    option.features = _TEXT
+    option.displayAlignment = cell.aligned
+    if cell.strong:
+        font = QFont(option.font)
+        font.setWeight(QFont.Weight.DemiBold)
+        option.font, option.fontMetrics = font, QFontMetrics(font)
+
+
+def _asked(option: QStyleOptionViewItem, index: _Index) -> Cell:
+    """A cell of a model that answers role by role, by an option that Qt has filled."""
+    memory = index.data(BAR_ROLE)
+    return Cell(
+        shown=option.text,
+        aligned=option.displayAlignment,
+        badge=index.data(BADGE_ROLE),
+        chip=bool(index.data(CHIP_ROLE)),
+        button=bool(index.data(BUTTON_ROLE)),
+        mark=index.data(MARK_ROLE),
+        memory=memory if isinstance(memory, Memory) else None,
+    )
+
+
+def _style(option: QStyleOptionViewItem) -> QStyle:
+    return option.widget.style() if option.widget is not None else QApplication.style()

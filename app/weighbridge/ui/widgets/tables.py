@@ -52,7 +52,7 @@ class Table(QTableView):
         model.modelReset.connect(self._fit_anew)
         model.dataChanged.connect(self._cells_changed)
         model.headerDataChanged.connect(self._titles_changed)
-        model.layoutChanged.connect(self._fit_anew)
+        model.layoutChanged.connect(self._rows_moved)
         self._size_rows()
 
     @property
@@ -83,6 +83,10 @@ class Table(QTableView):
     def _fit_anew(self) -> None:
         self._cells_wide.clear()
         self.fit()
+
+    def _rows_moved(self) -> None:
+        self._cells_wide.clear()
+        self._later.start()
 
     def _cells_changed(self, first: QModelIndex, last: QModelIndex) -> None:
         for column in range(first.column(), last.column() + 1):
