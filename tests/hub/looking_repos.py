@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -52,15 +53,19 @@ def headed(name: str, size_bytes: int | None = None) -> Made:
 
 def add_forty(fake: FakeHub, **more):
     """One model in forty quantisations, each with the header of a real one and a length of its own."""
-    files = {
-        f"Qwen3-8B-{quant}.gguf": headed("qwen3-8b", FILE_BYTES["qwen3-8b.gguf.head"] + 4096 * number)
-        for number, quant in enumerate(QUANTS)
-    }
+    files = {f"Qwen3-8B-{quant}.gguf": headed("qwen3-8b", size_of(quant)) for quant in QUANTS}
     told = {"total": PARAMETERS, "architecture": "qwen3", "context_length": 40_960}
     more = {"tags": ("gguf",), "gguf": told, "pipeline_tag": "text-generation", **more}
     repo = fake.add("unsloth/Qwen3-8B-GGUF", {"README.md": CARD, **files}, **more)
     claim_hashes(repo)
     return repo
+
+
+def size_of(quant: str) -> int:
+    """About how long the file of a quantisation is, none as long as another."""
+    number = int(re.search(r"\d+", quant)[0])
+    bits = number if number > 8 else number + 0.5
+    return int(PARAMETERS * bits / 8) + QUANTS.index(quant) * 4096
 
 
 def claim_hashes(repo: Repo) -> None:

@@ -42,6 +42,12 @@ class Offered:
         variant = self.offer.variant
         return f"{place}:{variant.format}:{variant.files[0].path if variant.files else variant.name}"
 
+    @property
+    def bits_per_weight(self) -> float | None:
+        """Bits of one weight, as its header, its config or the Hub's count tells them."""
+        told = self.model.info.bits_per_weight if self.model is not None and self.model.info is not None else None
+        return told or (self.offer.variant.bits_per_weight if self.offer is not None else None)
+
 
 def offered(sight: Sight, shelf: Shelf, models: Iterable[Model]) -> tuple[Offered, ...]:
     """The choices seen at a spot, those of its other branches after them. `models` are those that are here."""

@@ -6,6 +6,7 @@ quickly. Between formats of much the same bits, the one whose engine suits the h
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +19,9 @@ from weighbridge.hardware.machine import Device
 
 NEAR_LOSSLESS_BITS, FEW_BITS = 8.5, 4.0
 """More bits than the first are of no use to an answer; with fewer than the second it is worse."""
+
+LEAST_BITS = 0.5
+"""Of one weight; a file that seems to have fewer is not all of what its config tells of."""
 
 ALIKE_BITS = 0.5
 """Formats that differ by less are chosen between by their engines."""
@@ -32,6 +36,10 @@ PREFERRED: Mapping[str, tuple[str, ...]] = {
 """Formats in the order of their engines for one user, by who made the card; on all else GGUF comes first."""
 
 _ON_OTHERS = ("gguf", "openvino", "onnx", "mlx")
+
+
+_TOLD = re.compile(r"(\d{1,2}(?:\.\d{1,3})?) ?(?:bpw|bit)\b")
+"""Labels that are the bits themselves: "4.0 bpw h6", "4bit g64"."""
 
 
 class Why(StrEnum):
@@ -79,8 +87,11 @@ def recommended(choices: Sequence[Choice], devices: Sequence[Device] = ()) -> Re
 def bits_of(choice: Choice) -> float | None:
     """Bits of one weight: as they are counted, else what the label stands for; None where neither is known."""
     info, label = choice.model.info, choice.model.quant or ""
-    if info is not None and info.bits_per_weight is not None:
+    if info is not None and info.bits_per_weight is not None and info.bits_per_weight >= LEAST_BITS:
         return info.bits_per_weight
+    told = _TOLD.match(label)
+    if told is not None:
+        return float(told[1])
     named = [kind for kind in TYPES.values() if label.removeprefix("UD-").startswith(kind.name)]
     return max(named, key=lambda kind: len(kind.name)).bits_per_weight if named else None
 

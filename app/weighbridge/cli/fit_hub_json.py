@@ -12,7 +12,7 @@ from weighbridge.choices.choice import Choice
 from weighbridge.choices.counts import counts
 from weighbridge.choices.offer_words import recommended_in_words
 from weighbridge.choices.offered import Offered, reference_of
-from weighbridge.choices.recommended import Recommended, bits_of
+from weighbridge.choices.recommended import Recommended
 from weighbridge.choices.words import verdict_in_words
 from weighbridge.cli.fit_json import model_as_json
 from weighbridge.hub.looking import Sight, Spot
@@ -66,8 +66,7 @@ def _choice(row: Offered, choice: Choice) -> dict[str, Any]:
         "reference": reference_of(row.spot, row.offer.variant) if row.offer else row.spot.repo_id,
         "revision": row.spot.revision,
         "here": str(row.here.path) if row.here else None,
-        **model_as_json(model),
-        "bits_per_weight": bits_of(choice),
+        **{**model_as_json(model), "bits_per_weight": row.bits_per_weight},
         "verdict": fit.verdict if fit else "unknown",
         "words": verdict_in_words(fit),
         "left_bytes": fit.left_bytes if fit else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.explain import explain
 from weighbridge.base.units import number, size
 from weighbridge.base.words import plural, text
@@ -21,6 +22,7 @@ from weighbridge.hub.layout import MAIN
 from weighbridge.hub.looking import Sight, Spot
 
 MARK = "*"
+MAX_NAMED = 8
 _WIDTH = 100
 
 
@@ -37,6 +39,7 @@ def table_in_words(
     lines = [f"{sights[0].repository.id}: {total}, {counts_in_words(counted)}", *_known(sights[0]), ""]
     lines += [_table(rows, choices, best), ""]
     lines += _recommended(rows, best)
+    lines += [f"{_name(row)}: {explain(problem)}" for row in rows if (problem := _problem(row))][:MAX_NAMED]
     if left:
         named = ", ".join(spot.revision for spot in left[:MAX_NAMED])
         lines.append(
@@ -54,13 +57,14 @@ def table_in_words(
     return "\n".join(lines)
 
 
-MAX_NAMED = 8
-
-
 def place_in_words(sight: Sight, row: Offered) -> tuple[str, ...]:
     """What is known of one choice beyond its files."""
     here = [text("Already on this computer: {path}", path=str(row.here.path))] if row.here else []
     return (*here, *_known(sight))
+
+
+def _problem(row: Offered) -> WeighbridgeError | None:
+    return row.model.problem if row.model is not None else None
 
 
 def _known(sight: Sight) -> list[str]:
@@ -89,16 +93,15 @@ def _table(rows: Sequence[Offered], choices: Sequence[Choice], best: Recommended
 
 def _cells(row: Offered, choice: Choice) -> list[str]:
     model, fit = choice.model, choice.fit
-    info, problem = model.info, model.problem
     writing = choice.speeds.decode if choice.speeds else None
-    bits = (info.bits_per_weight if info else None) or (row.offer.variant.bits_per_weight if row.offer else None)
+    bits = row.bits_per_weight
     return [
         _name(row),
         model.format.upper(),
         size(model.size_bytes),
         number(bits, 2) if bits else "?",
         total_in_words(fit.estimate) if fit else "?",
-        explain(problem).what if problem is not None else verdict_in_words(fit),
+        text("Cannot be used") if model.problem is not None else verdict_in_words(fit),
         runner_in_words(choice.runner),
         "?" if writing is None else figures_in_words(writing),
         text("yes") if row.here else "",
