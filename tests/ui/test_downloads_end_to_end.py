@@ -117,8 +117,8 @@ def test_a_gated_one_fails_with_the_page_to_go_to(qtbot, program, page, fake, mo
     assert page.finder.offers._gated.isVisible()
     fetch(qtbot, program, page)
     qtbot.waitUntil(page.errors.isVisible)
-    licence, again = page.errors.buttons
-    assert (licence.text(), again.text()) == ("Open the licence page", "Try again")
+    sign_in, licence, again = page.errors.buttons
+    assert (sign_in.text(), licence.text(), again.text()) == ("Sign in…", "Open the licence page", "Try again")
     licence.click()
     assert opened == ["https://huggingface.co/tiny/Gated-GGUF"]
 
@@ -127,7 +127,7 @@ def test_a_bad_token_is_left_aside_when_told(qtbot, program, page, fake):
     program.services.tokens.keep("hf_wrong")
     paste(qtbot, page, "tiny/Tiny-GGUF")
     qtbot.waitUntil(page.finder.errors.isVisible)
-    without, _again = page.finder.errors.buttons
+    _sign_in, without, _again = page.finder.errors.buttons
     assert without.text() == "Go on without the token"
     without.click()
     qtbot.waitUntil(page.finder.offers.isVisible)
