@@ -5,7 +5,7 @@ import pytest
 from weighbridge.base.errors import Unreachable
 from weighbridge.base.task import Task
 from weighbridge.cli.main import run
-from weighbridge.cli.starter import progress_line
+from weighbridge.cli.progress import progress_line
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weighbridge.library.index import Library
     from weighbridge.library.model import Model
 
-SORTS = ("name", "fit", "speed", "size")
+SORTS = ("name", "fit", "speed", "size", "used")
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,6 +34,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         metavar="ID",
         help=text("only models that are: own, added, or of a program (ollama ...)"),
     )
+    parser.add_argument("--all", action="store_true", help=text("also those that were taken off the list"))
     add_machine_options(parser)
     parser.add_argument("--json", action="store_true", help=text("print JSON"))
     parser.set_defaults(run=run)
@@ -44,23 +45,29 @@ def run(arguments: argparse.Namespace) -> int:
     from weighbridge.cli.loading import scanned_library
 
     library = scanned_library()
-    models = [model for model in _read(library) if arguments.source in (None, model.source)]
+    listed = _read(library, off_list=arguments.all)
+    models = [model for model in listed if arguments.source in (None, model.source)]
     around, choices = _weighed(models, arguments)
-    choices = _sorted(choices, arguments.sort)
+    choices = _sorted(choices, arguments.sort, library)
     if arguments.json:
         skipped = [{"code": error.code, **error.values} for error in library.skipped]
-        print(json.dumps({"models": [_as_json(choice, around) for choice in choices], "skipped": skipped}))
+        kept = _kept(models, library)
+        rows = [{**_as_json(choice, around), **kept[choice.model.id]} for choice in choices]
+        print(json.dumps({"models": rows, "skipped": skipped}))
         return 0
     if is_described(arguments):
         print(for_which_in_words(around.machine))
     print(_as_table(choices) if choices else _empty(library))
+    off = [model.id for model in models if library.mark_of(model).off_list]
+    if off:
+        print(text("Off the list: {models}. Back on it: weighbridge add NAME", models=", ".join(off)))
     for problem in [*(model.problem for model in models if model.problem), *library.skipped]:
         print(explain(problem), file=sys.stderr)
     return 0
 
 
-def _read(library: Library) -> tuple[Model, ...]:
-    """All models; the whole header of those whose speed the start of it leaves open."""
+def _read(library: Library, *, off_list: bool) -> tuple[Model, ...]:
+    """All models; the whole header of those whose speed the start of it leaves open. `off_list`: those too."""
     from weighbridge.base.errors import BadFile
     from weighbridge.choices.speeds import needs_whole_header
 
@@ -68,7 +75,20 @@ def _read(library: Library) -> tuple[Model, ...]:
         if needs_whole_header(model):
             with suppress(BadFile):  # it is the row's problem then
                 library.read_full(model)
-    return library.models
+    return library.all_models if off_list else library.models
+
+
+def _kept(models: Sequence[Model], library: Library) -> dict[str, dict[str, Any]]:
+    """By id, what a model's header does not tell: the room it takes, and what is written on it."""
+    from weighbridge.base.task import Task
+    from weighbridge.library.disk import disk_use
+
+    taken = disk_use(models, (), Task()).of_model
+    marks = {model.id: library.mark_of(model) for model in models}
+    return {
+        name: {"disk_bytes": taken[name], "note": mark.note, "used_s": mark.used_s, "off_list": mark.off_list}
+        for name, mark in marks.items()
+    }
 
 
 def _weighed(models: Sequence[Model], arguments: argparse.Namespace) -> tuple[Surroundings, list[Choice]]:
@@ -95,8 +115,8 @@ def _weighed(models: Sequence[Model], arguments: argparse.Namespace) -> tuple[Su
     return around, [replace(choice, speeds=speedometer.of(choice)) for choice in weighed]
 
 
-def _sorted(choices: Sequence[Choice], by: str) -> list[Choice]:
-    """What fits best, is fastest or largest first; what is unknown comes last."""
+def _sorted(choices: Sequence[Choice], by: str, library: Library) -> list[Choice]:
+    """What fits best, is fastest, largest or was used last first; what is unknown comes last."""
     from weighbridge.estimates.fit import Verdict
 
     def fit(choice: Choice) -> tuple[int, int]:
@@ -107,6 +127,8 @@ def _sorted(choices: Sequence[Choice], by: str) -> list[Choice]:
         writing = choice.speeds.decode if choice.speeds else None
         return 0.0 if writing is None else -writing.mid_tps
 
+    if by == "used":
+        return sorted(choices, key=lambda choice: -(library.mark_of(choice.model).used_s or 0.0))
     if by == "fit":
         return sorted(choices, key=fit)
     if by == "speed":

@@ -17,11 +17,26 @@ from weighbridge.base.paths import default_paths
 from weighbridge.base.printable import printable
 from weighbridge.base.settings import language_choice
 from weighbridge.base.words import LANGUAGES, text, use_language
-from weighbridge.cli import fit, hardware, login, ls, pull, run_command, search, serve, starter
+from weighbridge.cli import (
+    add,
+    doubles,
+    fit,
+    hardware,
+    login,
+    ls,
+    note,
+    pull,
+    rm,
+    run_command,
+    search,
+    serve,
+    starter,
+    verify,
+)
 from weighbridge.cli.argparse_words import translate_argparse
 from weighbridge_engines.api import Engine
 
-COMMANDS = (hardware, ls, fit, search, starter, pull, login, run_command, serve)
+COMMANDS = (hardware, ls, fit, search, starter, pull, login, run_command, serve, *(add, note, verify, doubles, rm))
 """One module a command (login and logout share one); each registers itself with `add(subparsers)` and sets `run`, which
 is called with the arguments."""
 

@@ -16,7 +16,7 @@ from weighbridge.library.folders import repository_of
 from weighbridge.library.full_headers import FullHeaders, has_table
 from weighbridge.library.hashes import Hashes
 from weighbridge.library.headers import Headers
-from weighbridge.library.marks import Marks
+from weighbridge.library.marks import Mark, Marks
 from weighbridge.library.model import ADDED, OWN, Key, Model, key_of
 from weighbridge.library.places import Root, as_root
 from weighbridge.library.remembered import Remembered
@@ -103,6 +103,10 @@ class Library:
             if self._remembered is not None:
                 self._remembered.keep(listing)
             return shown
+
+    def mark_of(self, model: Model) -> Mark:
+        """What is written on `model`."""
+        return Mark() if self._marks is None else self._marks.of(model)
 
     def recall(self) -> tuple[Model, ...]:
         """List what was there at the last scan of an earlier start, until the first scan of this one."""
