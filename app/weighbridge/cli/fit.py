@@ -121,7 +121,7 @@ def _target(arguments: argparse.Namespace) -> Model | Reference:
     try:
         return recognise_path(scanned_library().resolve(name).path)
     except NotFound as unknown:
-        if _is_path(name):
+        if unknown.code == "model.ambiguous" or _is_path(name):
             raise
         try:
             return _reference(name, None)
