@@ -1,5 +1,6 @@
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 from tests.formats.made_gguf import LLAMA, gguf
@@ -8,7 +9,8 @@ from weighbridge.base.errors import Cancelled
 from weighbridge.base.task import Task
 from weighbridge.library.files import MAX_DEPTH, find_files
 from weighbridge.library.index import Library
-from weighbridge.library.scan import scan
+from weighbridge.library.model import key_of
+from weighbridge.library.scan import Listing, scan
 
 CONTENT = gguf(LLAMA)
 
@@ -153,6 +155,27 @@ def test_an_echo_model_is_a_json_object(tmp_path):
     put(tmp_path, "worse.echo", content=b"[" * 50_000)
     rows = {model.id: (model.format, model.problem and model.problem.code) for model in scan([tmp_path], Task())}
     assert rows == {"good": ("echo", None), "bad": ("echo", "model.echo"), "worse": ("echo", "model.echo")}
+
+
+def test_a_listing_knows_its_models_by_path_and_format(tmp_path):
+    put(tmp_path, "a.gguf", "b.gguf", "c.gguf")
+    first, second, third = scan([tmp_path], Task())
+    listing = Listing((first, second, third))
+    better = replace(second, quant="Q8_0")
+    assert listing.known(better) is second
+    assert listing.learned(better).models == (first, better, third)
+    assert listing.learned(better).known(second) is better
+    left = listing.without({key_of(first)})
+    assert (left.models, left.known(first), left.learned(first).models) == ((second, third), None, (second, third))
+    assert left.learned(better).models == (better, third)
+
+
+def test_a_model_without_weights_that_two_ways_lead_to_is_one(tmp_path):
+    put(tmp_path, "m/config.json", content=b"{}")
+    put(
+        tmp_path, "m/model.safetensors.index.json", content=b'{"weight_map": {"a": "model-00001-of-00001.safetensors"}}'
+    )
+    assert len(scan([tmp_path, tmp_path / "m"], Task())) == 1
 
 
 def test_a_scan_can_be_cancelled(tmp_path):

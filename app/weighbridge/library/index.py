@@ -51,7 +51,7 @@ class Library:
         self._full = FullHeaders(kept)
         self._changing = threading.Lock()
         self._listing = Listing()
-        self._shown: tuple[Model, ...] = ()
+        self._shown = Listing()
         self._listeners: tuple[Listener, ...] = ()
         self._marks, self._hashes, self._remembered = marks, hashes, remembered
         self._scanned = False
@@ -70,13 +70,12 @@ class Library:
     @property
     def models(self) -> tuple[Model, ...]:
         """The models of the last scan, by id, with what has been learned of them since."""
-        return self._shown
+        return self._shown.models
 
     @property
     def off_list(self) -> tuple[Model, ...]:
         """Those that were taken off the list, and are still there."""
-        shown = set(map(key_of, self._shown))
-        return tuple(model for model in self._listing.models if key_of(model) not in shown)
+        return tuple(model for model in self._listing.models if self._shown.known(model) is None)
 
     @property
     def all_models(self) -> tuple[Model, ...]:
@@ -99,7 +98,7 @@ class Library:
             with self._changing:
                 self._scanned = True
                 self._use(listing)
-                shown = self._shown
+                shown = self._shown.models
             if self._remembered is not None:
                 self._remembered.keep(listing)
             return shown
@@ -114,7 +113,7 @@ class Library:
         with self._changing:
             if listing is not None and not self._scanned:
                 self._use(listing)
-            return self._shown
+            return self._shown.models
 
     def verify(self, model: Model, task: Task) -> Verified:
         """Read all of `model` again, and compare it with what it must be; what is wrong is its row's problem from then.
@@ -124,14 +123,14 @@ class Library:
         assert self._hashes is not None
         listing = self._listing
         found = verify(model, self._hashes, task)
-        known = next((known for known in listing.models if key_of(known) == key_of(model)), model)
+        known = listing.known(model) or model
         if found.fault is not None or (known.problem is not None and known.problem.code == "model.corrupt"):
             self._learn(replace(known, problem=found.fault), listing.stamps.get(key_of(known)))
         return found
 
     def info(self, model: Model) -> ModelInfo | None:
         """The best that is known of `model`: its full header where it was read, else the brief one."""
-        return next((known.info for known in self.models if key_of(known) == key_of(model)), model.info)
+        return (self._listing.known(model) or model).info
 
     def read_full(self, model: Model, task: Task | None = None) -> ModelInfo | None:
         """What the whole header of a listed model says; read at most once for each state of its files.
@@ -139,7 +138,7 @@ class Library:
         None for a format without one. Raises BadFile where the files are damaged or incomplete, and Cancelled.
         """
         listing = self._listing
-        known = next((known for known in listing.models if key_of(known) == key_of(model)), model)
+        known = listing.known(model) or model
         if known.problem is not None:
             raise known.problem
         if not has_table(known) or (known.info is not None and known.info.full):
@@ -187,8 +186,7 @@ class Library:
             listing = self._listing
             if stamp is None or listing.stamps.get(key_of(model)) != stamp:
                 return
-            models = tuple(model if key_of(known) == key_of(model) else known for known in listing.models)
-            self._use(replace(listing, models=models))
+            self._listing, self._shown = listing.learned(model), self._shown.learned(model)
             listeners = self._listeners
         for listener in listeners:
             listener(model)
@@ -197,7 +195,7 @@ class Library:
         """Make `listing` the one that is shown. Under the lock of changes."""
         off = self._marks.off_list() if self._marks is not None else frozenset()
         self._listing = listing
-        self._shown = tuple(model for model in listing.models if key_of(model) not in off) if off else listing.models
+        self._shown = listing.without(off) if off else listing
 
     def _show_again(self) -> None:
         with self._changing:

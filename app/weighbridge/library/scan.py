@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -37,6 +37,28 @@ class Listing:
     skipped: tuple[WeighbridgeError, ...] = ()
     stamps: dict[Key, str] = field(default_factory=dict)
     searched: tuple[Path, ...] = ()
+    _places: dict[Key, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if len(self._places) != len(self.models):
+            object.__setattr__(self, "_places", {key_of(model): place for place, model in enumerate(self.models)})
+
+    def known(self, model: Model) -> Model | None:
+        """What is listed under the key of `model`."""
+        place = self._places.get(key_of(model))
+        return None if place is None else self.models[place]
+
+    def learned(self, model: Model) -> Listing:
+        """The same, with `model` in the place of what was known of it; in constant time, but for the copying."""
+        place = self._places.get(key_of(model))
+        if place is None:
+            return self
+        return replace(self, models=(*self.models[:place], model, *self.models[place + 1 :]))
+
+    def without(self, keys: Set[Key]) -> Listing:
+        """The same, but for the models with `keys`."""
+        left = tuple(model for model in self.models if key_of(model) not in keys)
+        return replace(self, models=left, _places={})
 
 
 def scan(roots: Iterable[Root | Path], task: Task) -> tuple[Model, ...]:
@@ -74,13 +96,15 @@ def _once(rows: Iterable[Row]) -> list[Row]:
     kept: list[Row] = []
     places: dict[frozenset[tuple[int, int]], int] = {}
     seen: set[tuple[int, int]] = set()
+    keys: set[Key] = set()
     for row in rows:
         parts = set(row.model.parts)
         own = frozenset(file.identity for file in row.files if file.path in parts)
-        if not own or not own <= seen:
+        if not own <= seen or (not own and key_of(row.model) not in keys):
             places[own] = len(kept)
+            keys.add(key_of(row.model))
             kept.append(row)
-        elif own in places:
+        elif own and own in places:
             first = kept[places[own]]
             kept[places[own]] = replace(first, model=_joined(first.model, row.model))
         seen |= own
