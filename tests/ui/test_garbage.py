@@ -29,18 +29,22 @@ def test_what_is_due(counts, generation):
 
 
 @pytest.mark.parametrize(
-    ("used", "waited_s", "fresh", "collected"),
+    ("rested_s", "waited_s", "fresh", "collected"),
     [
-        (0.02, 1.0, 1000, 2),
-        (0.1, 1.0, 1000, 2),
-        (0.5, 1.0, 1000, None),
-        (0.5, garbage.PATIENCE_S, 1000, 2),
-        (0.5, 1.0, garbage.MOST, 0),
+        (garbage.LONG_REST_S, 0.0, 1000, 2),
+        (0.25, 0.25, 1000, 1),
+        (0.0, 1.0, 1000, None),
+        (0.0, garbage.PATIENCE_S, 1000, 2),
+        (0.0, 1.0, garbage.MOST, 0),
     ],
-    ids=["at rest", "nearly", "at work", "long at work", "much at work"],
+    ids=["long at rest", "at rest", "at work", "long at work", "much at work"],
 )
-def test_what_is_due_waits_while_there_is_work_but_not_without_end(used, waited_s, fresh, collected):
-    assert garbage.bearable(2, used, waited_s, fresh) == collected
+def test_what_is_due_waits_while_there_is_work_but_not_without_end(rested_s, waited_s, fresh, collected):
+    assert garbage.bearable(2, rested_s, waited_s, fresh) == collected
+
+
+def test_a_short_rest_is_for_no_more_than_what_is_due():
+    assert garbage.bearable(0, 0.25, 0.25, 1000) == 0
 
 
 class Node:
@@ -71,16 +75,18 @@ def test_a_cycle_goes_on_the_gui_thread(collector, monkeypatch):
 def test_a_busy_thread_is_told_from_one_at_rest(collector, monkeypatch):
     seen = []
     monkeypatch.setattr(garbage, "due", lambda counts, thresholds: 2)
-    monkeypatch.setattr(garbage, "bearable", lambda generation, used, *_: seen.append(used))
+    monkeypatch.setattr(garbage, "bearable", lambda generation, rested_s, *_: seen.append(rested_s))
     collector._look()
     end_s = time.thread_time() + 0.05
     while time.thread_time() < end_s:
         pass
+    monkeypatch.setattr(garbage, "REST", 0.0)
     collector._look()
+    monkeypatch.setattr(garbage, "REST", 0.9)
     time.sleep(0.05)
     collector._look()
-    _first, busy, rested = seen
-    assert rested < busy
+    assert seen[1] == 0
+    assert seen[2] >= 0.05
 
 
 def test_without_a_rest_old_garbage_goes_after_some_time(collector, monkeypatch):

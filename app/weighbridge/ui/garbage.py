@@ -4,7 +4,8 @@ Python collects on whatever thread happens to allocate. A widget in a cycle woul
 pool, which Qt does not allow: the program hangs or crashes, seldom and anywhere.
 
 Python also collects when it likes. All that thousands of models hold takes 300 ms to look through, which is seen where
-a slider moves. So what outlives a whole collection is left out of the next ones, but for one in `DEEP`.
+a slider moves. So the old waits until nobody has done anything for some seconds, and what outlives a whole collection
+is left out of the next ones, but for one in `DEEP`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from PySide6.QtCore import QObject, QTimer
 LOOK_MS = 250
 REST = 0.1
 """The window is at rest where its thread has used no more of the time since the last look."""
+LONG_REST_S = 5.0
+"""What is old is collected after so long a rest."""
 PATIENCE_S = 60.0
 """Without a rest, old garbage waits so long."""
 MOST = 25_000
@@ -34,12 +37,14 @@ def due(counts: tuple[int, int, int], thresholds: tuple[int, int, int]) -> int |
     return 1 if counts[2] <= thresholds[2] else 2
 
 
-def bearable(generation: int, used: float, waited_s: float, fresh: int) -> int | None:
-    """What of that is collected now, where the thread was busy for the share `used` of the last moments, has had no
-    rest for so long, and so many new objects are there; None: nothing.
+def bearable(generation: int, rested_s: float, waited_s: float, fresh: int) -> int | None:
+    """What of that is collected now, None for nothing: after a rest of so long (0: there is work), so long without one,
+    and with so many new objects.
     """
-    if used <= REST or waited_s >= PATIENCE_S:
+    if rested_s >= LONG_REST_S or waited_s >= PATIENCE_S:
         return generation
+    if rested_s > 0:
+        return min(generation, 1)
     return 0 if fresh >= MOST else None
 
 
@@ -51,7 +56,7 @@ class Garbage(QObject):
         gc.disable()
         self._whole = 0
         self._seen_s, self._used_s = time.monotonic(), time.thread_time()
-        self._rested_s = self._seen_s
+        self._worked_s = self._rested_s = self._seen_s
         self._timer = QTimer(self, interval=LOOK_MS)
         self._timer.timeout.connect(self._look)
         self._timer.start()
@@ -63,13 +68,15 @@ class Garbage(QObject):
         gc.enable()
 
     def _look(self) -> None:
-        used, counts = self._share_used(), gc.get_count()
-        generation = due(counts, gc.get_threshold())
-        waited_s = self._seen_s - self._rested_s
-        if used <= REST or waited_s >= PATIENCE_S:
+        counts, is_busy = gc.get_count(), self._share_used() > REST
+        if is_busy:
+            self._worked_s = self._seen_s
+        waited_s, rested_s = self._seen_s - self._rested_s, self._seen_s - self._worked_s
+        if not is_busy or waited_s >= PATIENCE_S:
             self._rested_s = self._seen_s
+        generation = due(counts, gc.get_threshold())
         if generation is not None:
-            self._collect(bearable(generation, used, waited_s, counts[0]))
+            self._collect(bearable(generation, rested_s, waited_s, counts[0]))
 
     def _share_used(self) -> float:
         """How much of the time since the last look this thread has used."""
