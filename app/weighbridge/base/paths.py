@@ -30,7 +30,7 @@ class Paths:
     @property
     def listing(self) -> Path:
         """The last list of models, shown at the next start until the folders were looked at. Deleting it costs time."""
-        return self.data / "library.kept"
+        return self.data / "listing.kept"
 
     @property
     def settings(self) -> Path:

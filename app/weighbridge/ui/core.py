@@ -63,11 +63,7 @@ def build_core(
     from weighbridge.hardware.measured import Measurements
     from weighbridge.hub.token import TokenStore
     from weighbridge.library.hashes import Hashes
-    from weighbridge.library.index import Library
     from weighbridge.library.marks import Marks
-    from weighbridge.library.places import library_roots
-    from weighbridge.library.remembered import Remembered
-    from weighbridge.library.shelves.program import this_computer
     from weighbridge.running.choose import PREFERRED
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.devices import EngineDevices
@@ -83,8 +79,7 @@ def build_core(
     store = ChatStore(database)
     store.recover()
     marks, hashes = Marks(database), Hashes(database)
-    roots = library_roots(paths, now, this_computer())
-    library = Library(roots, paths.headers, marks, hashes, Remembered(paths.listing))
+    library = _recalled(paths, now, marks, hashes)
     blueprints = Blueprints()
     library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
     known = engines()
@@ -115,3 +110,16 @@ def build_core(
         tokens=tokens,
         hub=hub,
     )
+
+
+def _recalled(paths: Paths, settings: Settings, marks: Marks, hashes: Hashes) -> Library:
+    """The library, which lists what was there at the last start until it has looked itself."""
+    from weighbridge.library.index import Library
+    from weighbridge.library.places import library_roots
+    from weighbridge.library.remembered import Remembered
+    from weighbridge.library.shelves.program import this_computer
+
+    roots = library_roots(paths, settings, this_computer())
+    library = Library(roots, paths.headers, marks, hashes, Remembered(paths.listing))
+    library.recall()
+    return library
