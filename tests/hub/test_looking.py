@@ -1,5 +1,6 @@
 """Looking into repositories over the fake Hub: what is seen, and what it costs."""
 
+import json
 import threading
 
 import pytest
@@ -19,7 +20,7 @@ from tests.hub.looking_repos import (
     looking,
     tiny,
 )
-from tests.library.made_folders import put_exl3
+from tests.library.made_folders import put_exl3, put_mlx
 
 from weighbridge.base.errors import BadFile, Cancelled, Refused, Unreachable
 from weighbridge.base.task import Task
@@ -28,6 +29,7 @@ from weighbridge.formats.model import model_info
 from weighbridge.formats.source import BytesSource
 from weighbridge.hub.hits import Hit
 from weighbridge.hub.looking import Spot
+from weighbridge.library.recognise_path import recognise_path
 
 
 @pytest.fixture
@@ -310,6 +312,67 @@ def test_the_whole_of_a_set_and_of_a_folder(fake, looker):
     whole = looker.look_closely(sight, sight.offers[0], Task())
     assert whole.info.full
     assert whole.heads == ()
+
+
+def test_how_a_model_asks_to_be_talked_to(fake, looker):
+    template = "{{ messages }}\n"
+    keys = {**LLAMA, "tokenizer.chat_template": template}
+    fake.add("tiny/Chat-GGUF", {"T-Q4_0.gguf": gguf(keys)})
+    fake.add("tiny/Chat-4bit", {**folder(put_mlx), "tokenizer_config.json": json.dumps({"chat_template": template})})
+    fake.add("tiny/File-4bit", {**folder(put_mlx), "chat_template.jinja": template})
+    fake.add("tiny/Plain-4bit", {**folder(put_mlx), "tokenizer_config.json": "no json"})
+    told = []
+    for name in ("Chat-GGUF", "Chat-4bit", "File-4bit", "Plain-4bit"):
+        sight = looker.look(Spot(f"tiny/{name}"), Task())
+        whole = looker.look_closely(sight, sight.offers[0], Task())
+        told.append((whole.chat_template, whole.info.has_chat_template))
+    assert told == [(template, True)] * 3 + [(None, False)]
+
+
+def test_a_folder_says_what_the_same_folder_says_on_disk(fake, looker, tmp_path):
+    put_mlx(tmp_path / "there", shards=2)
+    local = recognise_path(tmp_path / "there")
+    fake.add("tiny/There-4bit", folder(put_mlx, shards=2), tags=("mlx",))
+    sight = looker.look(Spot("tiny/There-4bit"), Task())
+    whole = looker.look_closely(sight, sight.offers[0], Task())
+    assert whole.info == local.info
+
+
+def test_exl3_tells_its_tensors_before_a_weight_is_fetched(fake, looker):
+    tensors = {"model.layers.0.q_proj": {"stored_tensors": {"q.trellis": {"shape": [4], "n_bytes": 4000}}}}
+    files = folder(put_exl3, 4.0)
+    weights = sum(len(content) for name, content in files.items() if name.endswith(".safetensors"))
+    tensors["model.layers.0.q_proj"]["stored_tensors"]["q.trellis"]["n_bytes"] = weights
+    files["quantization_config.json"] = json.dumps({"tensor_storage": tensors}).encode()
+    fake.add("tiny/Stored-exl3", files, tags=("exl3",))
+    [offer] = looker.look(Spot("tiny/Stored-exl3"), Task()).offers
+    assert [(tensor.name, tensor.size_bytes) for tensor in offer.info.tensors] == [("q.trellis", weights)]
+
+
+def test_texts_of_several_lines_are_no_header_for_an_engine(fake, looker):
+    fake.add("tiny/Odd-GGUF", {"T-Q4_0.gguf": gguf({**LLAMA, "llama.rope.scaling.type": "a\nb"})})
+    sight = looker.look(Spot("tiny/Odd-GGUF"), Task())
+    whole = looker.look_closely(sight, sight.offers[0], Task())
+    assert (whole.heads, whole.unsizable.code, whole.info.layers) == ((), "gguf.key", 2)
+
+
+def test_a_choice_with_a_problem_is_not_looked_at(fake, looker):
+    add_all(fake)
+    sight = looker.look(Spot("tiny/Parted-GGUF"), Task())
+    before = len(fake.requests)
+    with pytest.raises(BadFile) as problem:
+        looker.look_closely(sight, sight.offers[0], Task())
+    assert (problem.value.code, len(fake.requests)) == ("model.join_first", before)
+
+
+def test_of_very_many_models_in_one_repository_the_rest_is_unknown(fake, looker):
+    files = {f"{number:03}/config.json": json.dumps({"model_type": "llama", "id": number}) for number in range(120)}
+    files |= {f"{number:03}/model.safetensors": bytes(8) for number in range(120)}
+    fake.add("tiny/Zoo", files)
+    sight = looker.look(Spot("tiny/Zoo"), Task())
+    assert len(sight.offers) == 120
+    assert len([offer for offer in sight.offers if offer.info]) == 100
+    assert sight.unread.code == "hub.too_many_files"
 
 
 def test_a_table_of_tensors_that_runs_past_the_file_is_damage(fake, looker):

@@ -184,6 +184,16 @@ def test_a_refusal_is_not_remembered(tmp_path, monkeypatch):
     assert [counted.ask().code, counted.ask().code, counted.times] == ["sizing.no_table", "sizing.no_table", 2]
 
 
+def test_a_table_of_headers_alone_is_remembered_by_their_content(tmp_path):
+    content = json.dumps({"log": [HOST, AFTER]}).encode()
+    one = Sizing({"echo": ECHO}, tmp_path / "here", lambda: None)
+    first = one.table_of_heads("echo", [Head(content, len(content))], LOAD)
+    assert isinstance(first, Table)
+    assert one.table_of_heads("echo", [Head(content, len(content))], replace(LOAD, alias="b")) is first
+    assert one.table_of_heads("echo", [Head(content + b" ", len(content) + 1)], LOAD) is not first
+    assert one.table_of_heads("echo", [Head(content, len(content) + 1)], LOAD) is not first
+
+
 def test_a_file_that_is_no_model_is_a_cause(tmp_path):
     path = tmp_path / "m.gguf"
     one = Sizing({"echo": ECHO}, tmp_path / "here", lambda: None)
