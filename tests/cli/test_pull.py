@@ -14,6 +14,7 @@ from tests.fake_hub.examples import add_all
 from weighbridge.base.errors import Refused, Unreachable
 from weighbridge.base.units import THIN
 from weighbridge.cli.main import run
+from weighbridge.cli.pull_display import display
 from weighbridge.cli.pull_words import file_in_words, progress_in_words, trouble_in_words
 from weighbridge.hub.jobs import State
 from weighbridge.hub.snapshot import FileView, JobView
@@ -205,6 +206,49 @@ def test_a_file_in_words():
     assert plain(file_in_words(replace(FILE, state=State.DONE, done_bytes=1000))) == "m.gguf 100 % 1.0 KiB here"
     assert plain(file_in_words(replace(FILE, size_bytes=0, done_bytes=0, state=State.DONE))) == "m.gguf 100 % 0 B here"
     assert file_in_words(replace(FILE, path="a/" * 100 + "m.gguf")).startswith("…/a/")
+
+
+@pytest.fixture
+def log(capsys):
+    """What a log gets to read of views of a job."""
+
+    def showing(*views):
+        show = display(as_json=False)
+        for view in views:
+            show(*view if isinstance(view, tuple) else (view, True))
+        return plain(capsys.readouterr().err)
+
+    return showing
+
+
+def at(done_bytes, **changes):
+    return replace(JOB, files=(replace(FILE, done_bytes=done_bytes),), **changes)
+
+
+STALLED = {"state": State.RETRYING, "error": Unreachable("hub.stalled", host="h"), "retry_in_s": 8.2}
+
+
+def test_where_all_goes_well_a_log_reads_nothing(log):
+    states = (State.QUEUED, State.RUNNING, State.VERIFYING, State.DONE)
+    assert log(*(replace(JOB, state=state) for state in states)) == ""
+
+
+def test_a_log_reads_what_is_in_the_way_once_and_that_it_goes_on(log):
+    connecting = at(250, state=State.RUNNING)
+    said = "tries again: Nothing came from h for some seconds. Next try in 8 s."
+    assert log(at(250, **STALLED), connecting, at(250, **STALLED), connecting) == said
+    assert log(at(250, **STALLED), connecting, at(260), at(270)) == f"{said} It goes on."
+    assert log(at(250, **STALLED), at(260), at(260, **STALLED)) == f"{said} It goes on. {said}"
+
+
+def test_how_it_ends_is_told_once_by_the_command(hub, capsys):
+    hub.add("o/gated", {"m-Q4_K_M.gguf": Q4}, gated="manual")
+    assert pull("o/gated") == 1
+    assert capsys.readouterr().err.count("signed in and have accepted its licence") == 1
+
+
+def test_a_log_reads_that_another_fetches_it(log):
+    assert log((JOB, False), (JOB, False), JOB) == "Another Weighbridge fetches it."
 
 
 def test_what_is_in_the_way():

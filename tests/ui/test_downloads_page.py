@@ -178,7 +178,9 @@ def test_what_can_be_done_goes_by_the_state(page, show):
         (3, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier, ("move", 3, 1)),
         (3, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier, ("move", 3, 3)),
         (4, Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier, ("cancel", 4)),
+        (7, Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier, ("forget", 7)),
         (8, Qt.Key.Key_Delete, Qt.KeyboardModifier.ShiftModifier, ("forget", 8)),
+        (8, Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier, ("forget", 8)),
     ],
 )
 def test_the_keyboard_does_it(qtbot, page, show, jobs, number, key, modifiers, call):
@@ -205,6 +207,20 @@ def test_before_bytes_are_removed_it_asks(qtbot, page, show, jobs):
     page.do(Command.CANCEL)
     page.question.buttons[1].click()
     assert asked(qtbot, jobs) == [("cancel", 5)]
+
+
+def test_a_failed_job_leaves_the_list_at_once_and_asks_where_bytes_go_with_it(qtbot, page, show, jobs):
+    gated = made_downloads.jobs()[6]
+    show(gated)
+    assert shown_buttons(page) == [Command.RETRY, Command.UP, Command.DOWN, Command.FORGET]
+    show(replace(gated, files=(file("m.gguf", 4.0, 0.5, State.FAILED),)))
+    page.button(Command.FORGET).click()
+    assert page.question.what == (
+        f"Remove meta-llama/Llama-3.3-70B-Instruct · BF16 from the list, and the 2.0{THIN}GiB that came?"
+    )
+    assert jobs.asked == []
+    page.question.buttons[0].click()
+    assert asked(qtbot, jobs) == [("forget", 7)]
 
 
 def test_all_can_be_paused_resumed_and_cleared(qtbot, page, show, jobs):

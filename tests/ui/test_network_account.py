@@ -134,7 +134,7 @@ def test_it_can_be_stopped(qtbot, account, fake, home):
     account.open()
     account.field.setText(TOKEN)
     account._go.click()
-    qtbot.waitUntil(lambda: fake.requests)
+    qtbot.waitUntil(lambda: bool(fake.requests))
     assert stands(account) == "Asking the Hub…"
     assert account._go.text() == "Stop"
     account._go.click()

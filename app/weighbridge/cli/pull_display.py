@@ -61,19 +61,29 @@ class _Terminal:
 
 
 class _Plain:
-    """A line at each change, for a log."""
+    """For a log: a line for what is in the way, and one once bytes come again. How it ends is told by the command."""
 
     def __init__(self) -> None:
-        self._said: tuple[object, ...] = ()
+        self._elsewhere = False
+        self._in_the_way: str | None = None
+        self._since_bytes = 0
 
     def show(self, view: JobView, owner: bool) -> None:
         """What is new, if anything."""
-        code = view.error.code if view.error else None
-        if (view.state, code, owner) == self._said:
-            return
-        self._said = (view.state, code, owner)
-        words = f"{state_in_words(view.state)} {trouble_in_words(view)}".strip()
-        print(words if owner else f"{words} {_elsewhere()}", file=sys.stderr, flush=True)
+        if not owner and not self._elsewhere:
+            _say(_elsewhere())
+        self._elsewhere = not owner
+        if view.error is not None and (view.retry_in_s is not None or view.for_room):
+            if view.error.code != self._in_the_way:
+                _say(f"{state_in_words(view.state)}: {trouble_in_words(view)}".rstrip())
+            self._in_the_way, self._since_bytes = view.error.code, view.done_bytes
+        elif self._in_the_way is not None and view.done_bytes > self._since_bytes:
+            self._in_the_way = None
+            _say(text("It goes on."))
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
 
 
 def _elsewhere() -> str:

@@ -44,7 +44,7 @@ _COMMANDS: Mapping[State, tuple[Command, ...]] = {
     State.VERIFYING: (Command.PAUSE, *_ORDER, Command.CANCEL),
     State.PAUSED: (Command.RESUME, *_ORDER, Command.CANCEL),
     State.DONE: (Command.SHOW, Command.REVEAL, Command.FORGET),
-    State.FAILED: (Command.RETRY, *_ORDER, Command.CANCEL),
+    State.FAILED: (Command.RETRY, *_ORDER, Command.FORGET),
     State.CANCELLED: (Command.RETRY, Command.FORGET),
 }
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from PySide6.QtCore import QPoint, Qt, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QFrame, QLabel, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from weighbridge.base.units import size
@@ -107,7 +107,7 @@ class DownloadsPage(Page):
             Command.CANCEL: self._cancel,
             Command.SHOW: lambda job: self._services.bus.place_wanted.emit(_first_file(job)),
             Command.REVEAL: _reveal,
-            Command.FORGET: downloads.forget,
+            Command.FORGET: self._forget,
         }
 
     def _button(self, command: Command) -> QPushButton:
@@ -141,6 +141,8 @@ class DownloadsPage(Page):
             command: action(self, title_of(command), partial(self.do, command), keys, enabled=False)
             for command, keys in _KEYS.items()
         }
+        both = [QKeySequence(_KEYS[command]) for command in (Command.FORGET, Command.CANCEL)]
+        self._actions[Command.FORGET].setShortcuts(both)  # no job can be cancelled and be removed
         action(self, text("Name a model to fetch"), self._finder.field.setFocus, "Ctrl+F")
         action(self, text("Pause all downloads"), self._downloads.pause_all)
         action(self, text("Let all downloads go on"), self._downloads.resume_all)
@@ -223,6 +225,16 @@ class DownloadsPage(Page):
         remove = (text("Cancel and remove"), partial(self._downloads.cancel, job))
         keep = (text("Pause and keep"), partial(self._downloads.pause, job))
         self._question.ask(what, (keep, remove))
+
+    def _forget(self, job: JobView) -> None:
+        """Of one that has failed, the bytes that came go too, so it asks; where none came, it does not."""
+        if job.state is not State.FAILED or not job.done_bytes:
+            self._downloads.forget(job)
+            return
+        what = text(
+            "Remove {name} from the list, and the {size} that came?", name=name_of(job), size=size(job.done_bytes)
+        )
+        self._question.ask(what, ((text("Remove both"), partial(self._downloads.forget, job)),))
 
     def _show_menu(self, place: QPoint) -> None:
         job = self._list.chosen

@@ -181,6 +181,7 @@ class AccountPanel(QFrame):
         self._services.token.use_again()
         self._empty()
         self._fold.hide()
+        self._errors.hide()
         self._told(said)
         self._open.setFocus()
 
@@ -229,7 +230,7 @@ class AccountPanel(QFrame):
         self._stands.setText(text("Asking the Hub…") if busy else account_in_words(token, used, self._user))
         _offer(self._ask, token is not None and self._user is None, not busy)
         _offer(self._out, token is not None and token.ours, not busy)
-        self._open.setText(text("Sign in…") if token is None else text("Use another token…"))
+        self._open.setText(_unfolding(token) if self._fold.isHidden() else text("Close"))
         self._open.setAccessibleName(self._open.text())
         self._open.setEnabled(not busy)
         self._field.setReadOnly(busy)
@@ -243,6 +244,10 @@ class AccountPanel(QFrame):
 def _offer(made: QPushButton, there: bool, enabled: bool) -> None:
     made.setVisible(there)
     made.setEnabled(enabled)
+
+
+def _unfolding(token: Token | None) -> str:
+    return text("Sign in…") if token is None else text("Use another token…")
 
 
 def _note(endpoint: str) -> str:
