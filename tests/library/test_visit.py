@@ -32,14 +32,15 @@ def test_what_a_later_way_tells_is_kept(tmp_path):
     (found,) = library.scan()
     assert (found.id, found.source, found.path.name) == ("tiny-Q8_0", "own", "tiny-Q8_0.gguf")
     assert (found.sha256s, found.unused) == ((digest.removeprefix("sha256:"),), ("system",))
-    assert library.resolve("hf.co/ann/tiny-gguf:Q8_0") == found
+    for name in ("hf.co/ann/tiny-gguf:Q8_0", str(blob), str(tmp_path / "ours" / "tiny-Q8_0.gguf")):
+        assert library.resolve(name) == found
 
 
 def test_one_folder_below_another_is_searched_by_both_and_lists_once(tmp_path):
     put_cached(tmp_path / "all" / "hub", "ann/Tiny-GGUF", "a" * 40, "below/tiny.gguf", model())
     listing = looked_at(Root(tmp_path / "all", "added"), Root(tmp_path / "all" / "hub", "hf_cache"))
     (found,) = listing.models
-    assert (found.source, len(found.sha256s)) == ("added", 1)
+    assert (found.source, len(found.sha256s), found.aliases) == ("added", 1, ())
 
 
 def test_that_a_folder_of_the_user_is_gone_is_told_and_that_a_program_is_not_here_is_not(tmp_path):

@@ -119,7 +119,9 @@ def _target(arguments: argparse.Namespace) -> Model | Reference:
     if path.exists():
         return recognise_path(path)
     try:
-        return recognise_path(scanned_library().resolve(name).path)
+        library = scanned_library()
+        model = library.resolve(name)
+        return replace(model, info=library.read_full(model))
     except NotFound as unknown:
         if unknown.code == "model.ambiguous" or _is_path(name):
             raise

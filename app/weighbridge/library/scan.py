@@ -114,11 +114,13 @@ def _once(rows: Iterable[Row]) -> list[Row]:
 def _joined(model: Model, again: Model) -> Model:
     """`model` with what another way to the same files tells beside it."""
     here = {helper.path for helper in model.companions}
+    names = dict.fromkeys((*model.aliases, again.id, *again.aliases, *map(str, (again.path, *again.parts))))
+    known = {model.id, *map(str, (model.path, *model.parts))}
     return replace(
         model,
         companions=(*model.companions, *(helper for helper in again.companions if helper.path not in here)),
         sha256s=model.sha256s or again.sha256s,
-        aliases=tuple(dict.fromkeys((*model.aliases, again.id, *again.aliases))),
+        aliases=tuple(name for name in names if name not in known),
         unused=model.unused or again.unused,
     )
 
