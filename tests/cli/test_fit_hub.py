@@ -186,6 +186,8 @@ def test_with_a_projector_by_its_size(hub, here, capsys):
     answer = told(capsys, "tiny/Tiny-GGUF:Q8_0", "--with", "projector")
     size = hub.repos["tiny/Tiny-GGUF"].branches["main"].entries["mmproj-BF16.gguf"].size
     assert answer["estimate"]["devices"]["host"]["projector"] == int(size * 1.4)
+    alone, seeing = (rows(told(capsys, "tiny/Tiny-GGUF", *more)) for more in ((), ("--with", "projector")))
+    assert seeing["Q8_0"]["total_bytes"] - alone["Q8_0"]["total_bytes"] == int(size * 1.4)
     assert "the role draft" in refused(capsys, "tiny/Tiny-GGUF:Q8_0", "--with", "draft")
 
 
@@ -216,6 +218,9 @@ def test_what_cannot_be_used_is_told_below_the_table(hub, here, capsys):
         (["tiny/Tiny-GGUF", "--revision", "gone"], "gone"),
         (["tiny/Tiny-GGUF", "--revision", "../x"], "../x"),
         (["tiny/Tiny-GGUF", "--exact"], "--exact"),
+        (["tiny/Tiny-GGUF", "--want", "9"], "--want"),
+        (["tiny/Tiny-GGUF", "--with", "draft"], "--with draft"),
+        (["tiny/Tiny-GGUF", "--with", "adapter"], "the role adapter"),
         (["tiny/Tiny-GGUF", "--engine", "mlx"], "gguf"),
         (["../x"], "no model"),
         (["a b c"], "no model"),
@@ -231,6 +236,16 @@ def test_a_path_that_is_not_there_is_not_asked_of_the_hub(hub, here, capsys):
     for name in ("models/not-here.gguf", "./owner/name", "~/owner", "/owner/name"):
         refused(capsys, name)
     assert hub.requests == []
+
+
+def test_addresses_without_a_scheme_are_of_the_hub(hub, here, capsys):
+    add_all(hub)
+    here_there = hub.endpoint.removeprefix("http://")
+    assert "no model" in refused(
+        capsys, f"{here_there}/tiny/Tiny-GGUF/blob/main/Tiny-Q8_0.gguf"
+    )  # not of the Hub's hosts
+    assert told(capsys, "hf.co/tiny/Tiny-GGUF/blob/main/Tiny-Q8_0.gguf")["model"]["quant"] == "Q8_0"
+    assert told(capsys, "hf.co/tiny/Tiny-GGUF:Q8_0")["model"]["quant"] == "Q8_0"
 
 
 def test_a_second_run_costs_one_call(hub, here, capsys):

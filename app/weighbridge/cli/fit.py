@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from weighbridge.hub.reference import Reference
     from weighbridge.library.model import Model
 
+_ENDINGS = (".echo", ".gguf", ".safetensors")
 ROLES = ("projector", "draft", "adapter")
 KV_TYPES = ("f16", "bf16", "f32", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
 
@@ -126,16 +127,17 @@ def _target(arguments: argparse.Namespace) -> Model | Reference:
         if unknown.code == "model.ambiguous" or _is_path(name):
             raise
         try:
-            return _reference(name, None)
+            reference = _reference(name, None)
         except Refused:
             raise unknown from None
+        if reference.repo_id == name and name.lower().endswith(_ENDINGS):
+            raise  # a file that is not here, rather than a repository of such a name
+        return reference
 
 
 def _is_path(name: str) -> bool:
-    """Whether a person who types this means a file here, although none is there: nothing is asked of the Hub then."""
-    path = PurePath(name)
-    plain = ":" not in name and path.suffix.lower() in (".gguf", ".safetensors", ".echo")
-    return path.is_absolute() or name.startswith(("./", "../", "~")) or plain
+    """Whether who types this means a place on this machine: nothing is asked of the Hub then."""
+    return PurePath(name).is_absolute() or name.startswith(("./", "../", "~"))
 
 
 def _reference(name: str, revision: str | None) -> Reference:

@@ -88,13 +88,19 @@ def _seen(looker: Looker, reference: Reference, arguments: argparse.Namespace) -
         return _closely(looker, sight, offer, arguments, task)
     if reference.revision is not None and len(first.offers) == 1:
         return _closely(looker, first, first.offers[0], arguments, task)
-    if arguments.exact:
-        raise Refused("options.needs", one="--exact", other=f"{reference.repo_id}:QUANT")
+    _require_for_all(arguments, reference)
     branches = first.branches[:MOST_BRANCHES]
     sights = (first, *(looker.look(spot, task) for spot in branches))
     if not any(sight.offers for sight in sights):
         raise Refused("hub.nothing_to_fetch", repo_id=first.repository.id)
     return All(sights, first.branches[MOST_BRANCHES:])
+
+
+def _require_for_all(arguments: argparse.Namespace, reference: Reference) -> None:
+    """Raise Refused for an option that has a meaning for one choice alone."""
+    asked_for = {"--exact": arguments.exact, "--want": arguments.want, "--with draft": "draft" in arguments.beside}
+    for option in (option for option, value in asked_for.items() if value):
+        raise Refused("options.needs", one=option, other=f"{reference.repo_id}:QUANT")
 
 
 def _named(looker: Looker, first: Sight, reference: Reference, task: Task) -> tuple[Sight, Offer]:
@@ -174,18 +180,23 @@ def _tell_all(arguments: argparse.Namespace, ground: Ground, kept: Settings, see
 
 
 def _weighed(rows: Sequence[Offered], ground: Ground, arguments: argparse.Namespace) -> list[Choice]:
-    """Each row as it would be loaded. Raises Refused where an engine is asked for that runs none of them."""
+    """Each row as it would be loaded, with what of `--with` there is for it. Raises NotFound where there is none for
+    any of them, Refused where an engine is asked for that runs none of them.
+    """
+    models = [row.model for row in rows if row.model is not None]
+    for role in arguments.beside:
+        if not any(model.companion(Role(role)) for model in models):
+            raise NotFound("model.no_companion", model=rows[0].spot.repo_id, role=role)
     choices: list[Choice] = []
     refused: list[Refused] = []
-    for row in rows:
-        assert row.model is not None
-        helped = [role for role in arguments.beside if role != Role.DRAFT and row.model.companion(Role(role))]
+    for model in models:
+        helped = [role for role in arguments.beside if model.companion(Role(role))]
         try:
-            weighed = ground.weighed(row.model, beside_of(row.model, helped, lambda _: None))
+            weighed = ground.weighed(model, beside_of(model, helped, lambda _: None))
         except Refused as error:
             refused.append(error)
-            weighed = Choice(row.model, None, None, None, ground.load(row.model))
+            weighed = Choice(model, None, None, None, ground.load(model))
         choices.append(ground.with_speeds(weighed))
-    if refused and len(refused) == len(rows):
+    if refused and len(refused) == len(models):
         raise refused[0]
     return choices
