@@ -11,6 +11,7 @@ from weighbridge.hub import queue as queue_module
 from weighbridge.hub.job_store import JobStore
 from weighbridge.hub.jobs import Job, JobFile, State
 from weighbridge.hub.layout import Layout, shelf_in_folder
+from weighbridge.hub.promises import Promises
 from weighbridge.hub.queue import Limits, Queue
 from weighbridge.hub.space import Volume
 
@@ -468,3 +469,20 @@ def test_two_branches_live_side_by_side(start, job, models):
     for job_id in ids:
         in_state(queue, job_id, State.DONE)
     assert left(models) == ["o/r/a.gguf", "o/r@4.0bpw/a.gguf"]
+
+
+def test_what_a_file_must_be_is_known_for_longer_than_its_job(start, job, models, tmp_path):
+    queue = start(MadeSource({"a.gguf": A}))
+    job_id = queue.add(job({"a.gguf": A}))
+    in_state(queue, job_id, State.DONE)
+    queue.forget(job_id)
+    until(lambda: queue.snapshot().job(job_id) is None)
+    other = Database(tmp_path / "data" / "weighbridge.sqlite3")
+    path = models / "o" / "r" / "a.gguf"
+    promise = Promises(other).of(path)
+    assert promise.sha256 == remote("a.gguf", A).sha256
+    assert promise.is_of(path.stat())
+    path.write_bytes(B)
+    assert not promise.is_of(path.stat())
+    assert Promises(other).of(path) == promise
+    other.close()

@@ -71,6 +71,7 @@ def test_a_link_is_known_as_the_file_that_it_leads_to(hashes, database, path, tm
 def test_a_name_tells_a_hash(hashes, path):
     assert hashes.promised(model(path, sha256s=(SHA256,))) == (Known(SHA256, Told.NAME),)
     assert hashes.known(path, SHA256) == Known(SHA256, Told.NAME)
+    assert hashes.promised(model(path, path, sha256s=(SHA256,))) == (None, None)  # of other files than these
 
 
 def test_what_is_counted_is_kept_until_the_file_changes(hashes, path):

@@ -8,6 +8,7 @@ from tests.formats.made_gguf import LLAMA, gguf
 from weighbridge.base.database import Database
 from weighbridge.base.errors import NotFound
 from weighbridge.base.task import Task
+from weighbridge.formats.variant import Role
 from weighbridge.hub.promises import Promises
 from weighbridge.library.hashes import Hashes
 from weighbridge.library.index import Library
@@ -161,3 +162,33 @@ def test_a_database_that_fails_takes_no_model_away(folder, database, marks):
     library = library_over(folder, database, marks)
     database.close()
     assert ids(library.scan()) == ["a", "b"]
+
+
+def test_what_the_user_has_chosen_is_loaded_beside_a_model(folder, database, marks):
+    for name in ("mmproj-a-f16.gguf", "mmproj-a-q8_0.gguf"):
+        (folder / name).write_bytes(gguf({**LLAMA, "general.architecture": "clip", "general.type": "mmproj"}))
+    library = library_over(folder, database, marks)
+
+    def beside():
+        model = next(model for model in library.models if model.id == "a")
+        return [(helper.role, helper.path.name) for helper in model.companions]
+
+    library.scan()
+    first, second = beside()
+    a = library.resolve("a")
+    marks.choose_part(a, Role.PROJECTOR, folder / second[1])
+    assert beside() == [second, first]
+    assert library.resolve("a").companion(Role.PROJECTOR).path.name == second[1]
+    library.read_full(a)
+    assert beside() == [second, first]
+    marks.choose_part(a, Role.PROJECTOR, None)
+    assert beside() == []
+    assert library.resolve("a").companion(Role.PROJECTOR) is None
+    assert len(next(model for model in library.all_models if model.id == "a").companions) == 2
+    marks.choose_part(a, Role.PROJECTOR, folder / "gone.gguf")
+    assert beside() == [first, second]
+    marks.choose_part(a, Role.DRAFT, folder / "b.gguf")
+    assert beside() == [(Role.DRAFT, "b.gguf"), first, second]
+    marks.forget_choice(a, Role.DRAFT)
+    marks.forget_choice(a, Role.PROJECTOR)
+    assert library.scan()[0].companions == library.all_models[0].companions

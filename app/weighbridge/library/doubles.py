@@ -17,7 +17,7 @@ from typing import TypeVar
 from weighbridge.base.errors import BadFile, Refused
 from weighbridge.base.task import Task
 from weighbridge.library.disk import allocated_bytes
-from weighbridge.library.hashes import Hashes
+from weighbridge.library.hashes import Hashes, named_hashes
 from weighbridge.library.model import OWN, Model
 from weighbridge.library.removal import lies_within
 
@@ -161,8 +161,7 @@ def _copies(models: Iterable[Model], own_folder: Path) -> Iterator[Copy]:
     """Each file once, by whatever names it is found."""
     seen: set[tuple[int, int]] = set()
     for model in models:
-        named = model.sha256s or (None,) * len(model.parts)
-        for path, sha256 in zip(model.parts, named, strict=True):
+        for path, sha256 in zip(model.parts, named_hashes(model), strict=True):
             try:
                 real = Path(os.path.realpath(path))
                 status = real.stat()

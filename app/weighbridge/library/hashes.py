@@ -51,8 +51,7 @@ class Hashes:
 
     def promised(self, model: Model) -> tuple[Known | None, ...]:
         """What each part must be, whatever it is now: as its download knew, or as its name says."""
-        named = model.sha256s or (None,) * len(model.parts)
-        return tuple(self._promised(part, name) for part, name in zip(model.parts, named, strict=True))
+        return tuple(self._promised(part, name) for part, name in zip(model.parts, named_hashes(model), strict=True))
 
     def known(self, path: Path, named: str | None = None) -> Known | None:
         """What the file at `path` is, without reading it; `named`: the hash that its name tells.
@@ -129,6 +128,12 @@ class Hashes:
                 " (SELECT id FROM counted_hashes ORDER BY id DESC LIMIT 1 OFFSET ?)",
                 (MOST,),
             )
+
+
+def named_hashes(model: Model) -> tuple[str | None, ...]:
+    """For each part, the hash that its name tells."""
+    told = model.sha256s
+    return told if len(told) == len(model.parts) else (None,) * len(model.parts)
 
 
 def corrupt(part: Path, expected: str, found: str) -> BadFile:

@@ -16,7 +16,7 @@ from weighbridge.library.folders import repository_of
 from weighbridge.library.full_headers import FullHeaders, has_table
 from weighbridge.library.hashes import Hashes
 from weighbridge.library.headers import Headers
-from weighbridge.library.marks import Mark, Marks
+from weighbridge.library.marks import Mark, Marks, as_chosen
 from weighbridge.library.model import ADDED, OWN, Key, Model, key_of
 from weighbridge.library.places import Root, as_root
 from weighbridge.library.remembered import Remembered
@@ -79,7 +79,7 @@ class Library:
 
     @property
     def all_models(self) -> tuple[Model, ...]:
-        """All that are there, on the list and off it."""
+        """All that are there, on the list and off it, with the companions that were found for them."""
         return self._listing.models
 
     @property
@@ -186,7 +186,9 @@ class Library:
             listing = self._listing
             if stamp is None or listing.stamps.get(key_of(model)) != stamp:
                 return
-            self._listing, self._shown = listing.learned(model), self._shown.learned(model)
+            self._listing = listing.learned(model)
+            model = as_chosen(model, self.mark_of(model))
+            self._shown = self._shown.learned(model)
             listeners = self._listeners
         for listener in listeners:
             listener(model)
@@ -196,6 +198,9 @@ class Library:
         off = self._marks.off_list() if self._marks is not None else frozenset()
         self._listing = listing
         self._shown = listing.without(off) if off else listing
+        for model in self._shown.models:
+            if self.mark_of(model).parts:
+                self._shown = self._shown.learned(as_chosen(model, self.mark_of(model)))
 
     def _show_again(self) -> None:
         with self._changing:

@@ -16,7 +16,7 @@ from pathlib import Path
 from weighbridge.base.database import Database
 from weighbridge.base.printable import encodable
 from weighbridge.formats.variant import Role
-from weighbridge.library.model import Key, Model, key_of
+from weighbridge.library.model import Helper, Key, Model, key_of
 
 MAX_NOTE = 10_000
 """Characters of a note that are kept."""
@@ -127,6 +127,28 @@ class Marks:
             listeners = self._listeners
         for listener in listeners:
             listener(key)
+
+
+def as_chosen(model: Model, mark: Mark) -> Model:
+    """`model` with the companions that were chosen for it in front, and without those of which none was to be.
+
+    A chosen file that is gone counts as not chosen.
+    """
+    companions = list(model.companions)
+    for role, path in mark.parts.items():
+        if path is None:
+            companions = [helper for helper in companions if helper.role is not role]
+        elif (size_bytes := _size(path)) is not None:
+            others = [helper for helper in companions if (helper.role, helper.path) != (role, path)]
+            companions = [Helper(role, path, size_bytes), *others]
+    return replace(model, companions=tuple(companions)) if mark.parts else model
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
 
 
 _COLUMNS = {"note": "note", "used_s": "used", "off_list": "off_list", "parts": "parts"}
