@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields
 from hashlib import blake2b
@@ -29,13 +28,13 @@ MOST_MODELS, MOST_BYTES, MOST_CONFIG_BYTES = 20_000, 128 << 20, 64 << 10
 MOST_TEXT, MOST_LIST = 256, 512
 _DIGEST_BYTES = 16
 _KINDS = {kind.__name__: kind for kind in (BadFile, NotFound, Refused, WeighbridgeError)}
-_NOT_PLAIN = ("path", "parts", "info", "problem", "companions")
-_PLAIN = tuple(field.name for field in fields(Model) if field.name not in _NOT_PLAIN)
-_INFO = tuple(field.name for field in fields(ModelInfo))
-_KIND, _METADATA = _INFO.index("kind"), _INFO.index("metadata")
-_LISTS = tuple(map(_INFO.index, ("heads", "kv_heads", "split")))
+_MODEL, _INFO_FIELDS = (tuple(field.name for field in fields(kind)) for kind in (Model, ModelInfo))
+_PATH, _PARTS, _INFO, _PROBLEM, _COMPANIONS = map(_MODEL.index, ("path", "parts", "info", "problem", "companions"))
+_LISTS_OF_MODEL = tuple(map(_MODEL.index, ("sha256s", "aliases", "unused")))
+_KIND, _METADATA = _INFO_FIELDS.index("kind"), _INFO_FIELDS.index("metadata")
+_LISTS = tuple(map(_INFO_FIELDS.index, ("heads", "kv_heads", "split")))
 _KIND_OF = {kind.value: kind for kind in Kind}
-_FORM = json.dumps([VERSION, _PLAIN, _INFO])
+_FORM = json.dumps([VERSION, _MODEL, _INFO_FIELDS])
 
 
 class Remembered:
@@ -74,7 +73,7 @@ class Remembered:
             return None
         try:
             listing = _unpacked(content)
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
             return None
         self._digest = digest
         return listing
@@ -97,7 +96,7 @@ def _unpacked(content: bytes) -> Listing | None:
     models: list[Model] = []
     stamps: dict[tuple[Path, str], str] = {}
     for stamp, row in told["models"]:
-        model = _model(*row)
+        model = _model(row)
         models.append(model)
         if stamp is not None:
             stamps[key_of(model)] = stamp
@@ -105,41 +104,39 @@ def _unpacked(content: bytes) -> Listing | None:
 
 
 def _row(model: Model, stamp: str | None) -> list[Any]:
-    parts = [os.fspath(part) for part in model.parts if part != model.path]
-    companions = [[helper.role, os.fspath(helper.path), helper.size_bytes] for helper in model.companions]
-    plain = [getattr(model, name) for name in _PLAIN]
-    own = model.parts[:1] == (model.path,)
-    return [stamp, [os.fspath(model.path), own, parts, _info_row(model.info), _told(model.problem), companions, plain]]
+    """In the order of the fields. A part that is the path itself, as most are, is None."""
+    row = [getattr(model, name) for name in _MODEL]
+    row[_PATH] = os.fspath(model.path)
+    row[_PARTS] = [None if part == model.path else os.fspath(part) for part in model.parts]
+    row[_INFO] = _info_row(model.info)
+    row[_PROBLEM] = _told(model.problem)
+    row[_COMPANIONS] = [[helper.role, os.fspath(helper.path), helper.size_bytes] for helper in model.companions]
+    return [stamp, row]
 
 
-def _model(
-    path: str,
-    own: bool,
-    parts: Sequence[str],
-    info: list[Any] | None,
-    problem: Sequence[Any] | None,
-    companions: Sequence[Sequence[Any]],
-    plain: Sequence[Any],
-) -> Model:
-    where = Path(path)
-    return Model(
-        path=where,
-        parts=(*((where,) if own else ()), *map(Path, parts)),
-        info=None if info is None else _info(info),
-        problem=None if problem is None else _KINDS[problem[0]](problem[1], **problem[2]),
-        companions=tuple([Helper(Role(role), Path(each), size_bytes) for role, each, size_bytes in companions]),
-        **dict(zip(_PLAIN, [_frozen(value) if type(value) is list else value for value in plain], strict=True)),
-    )
+def _model(row: list[Any]) -> Model:
+    """The start of the window waits for this: only what can be a list is looked at."""
+    row[_PATH] = path = Path(row[_PATH])
+    row[_PARTS] = tuple([path if part is None else Path(part) for part in row[_PARTS]])
+    row[_COMPANIONS] = tuple([Helper(Role(role), Path(each), size) for role, each, size in row[_COMPANIONS]])
+    if row[_INFO] is not None:
+        row[_INFO] = _info(row[_INFO])
+    if row[_PROBLEM] is not None:
+        kind, code, values = row[_PROBLEM]
+        row[_PROBLEM] = _KINDS[kind](code, **values)
+    for place in _LISTS_OF_MODEL:
+        row[place] = tuple(row[place])
+    return Model(*row)
 
 
 def _info_row(info: ModelInfo | None) -> list[Any] | None:
     """None too where a config is very long: then nothing is known until the scan."""
     if info is None or len(json.dumps(dict(info.config), default=str)) > MOST_CONFIG_BYTES:
         return None
-    values = {name: getattr(info, name) for name in _INFO}
+    values = {name: getattr(info, name) for name in _INFO_FIELDS}
     values |= {"tensors": None, "config": dict(info.config)}
     values["metadata"] = {key: value for key, value in info.metadata.items() if _is_short(value)}
-    return [values[name] for name in _INFO]
+    return [values[name] for name in _INFO_FIELDS]
 
 
 def _is_short(value: object) -> bool:
@@ -149,7 +146,7 @@ def _is_short(value: object) -> bool:
 
 
 def _info(row: list[Any]) -> ModelInfo:
-    """The start of the window waits for this: only what can be a list is looked at."""
+    """As `_model`."""
     row[_KIND] = _KIND_OF[row[_KIND]]
     for place in _LISTS:
         if row[place] is not None:
@@ -159,11 +156,6 @@ def _info(row: list[Any]) -> ModelInfo:
         if type(value) is list:
             metadata[key] = tuple(value)
     return ModelInfo(*row)
-
-
-def _frozen(value: Any) -> Any:
-    """Lists are tuples in immutable values."""
-    return tuple(map(_frozen, value)) if type(value) is list else value
 
 
 def _told(problem: WeighbridgeError | None) -> list[Any] | None:
