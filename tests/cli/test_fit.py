@@ -9,6 +9,7 @@ from tests.choices.made_surroundings import unseen
 from tests.cli.fitting import CARD, ENGINE, fit, said, told
 from tests.estimates.made_blueprints import GIB
 from tests.formats.made_gguf import LLAMA, gguf
+from tests.library.shelves.made_shelves import put_blob, put_manifest
 
 from weighbridge.base.database import Database
 from weighbridge.base.paths import default_paths
@@ -118,6 +119,13 @@ def test_a_model_of_the_library_by_its_name(here, home, capsys):
     path.parent.mkdir(parents=True)
     path.write_bytes(gguf(LLAMA))
     assert told(capsys, "tiny.Q8_0")["model"]["path"] == str(path)
+
+
+def test_a_model_of_another_program_is_weighed_under_its_name_there(here, home, capsys):
+    models = home.parent / "user" / ".ollama" / "models"
+    put_manifest(models, "registry.ollama.ai/library/tiny/1b", {"model": put_blob(models, gguf(LLAMA))})
+    answer = told(capsys, "tiny:1b")
+    assert (answer["model"]["id"], answer["model"]["source"], answer["verdict"]) == ("tiny:1b", "ollama", "fits")
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,9 @@ def test_a_folder_of_the_user_that_is_a_cache_is_read_as_such(tmp_path):
     put_cached(tmp_path / "hub", REPOSITORY, AAA, "tiny.gguf", model())
     (found,) = looked_at(Root(tmp_path / "hub", "added")).models
     assert (found.source, len(found.sha256s)) == ("hf_cache", 1)
+    put(tmp_path / "hub" / "mine.gguf", model(1))
+    found = looked_at(Root(tmp_path / "hub", "added")).models
+    assert [(each.id, each.source) for each in found] == [("mine", "added"), ("tiny", "added")]
 
 
 HOME = Path("/home/ann")

@@ -204,6 +204,8 @@ def test_a_folder_of_the_user_that_is_ollamas_is_read_as_such(models):
     put_manifest(models, f"{LIBRARY}/m/1b", {"model": put_blob(models, model())})
     (found,) = listed(models, "added").models
     assert (found.id, found.source) == ("m:1b", "ollama")
+    put(models / "mine.gguf", model(1))
+    assert [(found.id, found.source) for found in listed(models, "added").models] == [("mine", "added")]
 
 
 def test_a_folder_that_may_not_be_read_is_told(models, monkeypatch):
@@ -229,6 +231,7 @@ HOME = Path("/home/ann")
         ("darwin", {"OLLAMA_MODELS": "/big/ollama"}, [Path("/big/ollama"), HOME / ".ollama/models"]),
         ("darwin", {"OLLAMA_MODELS": "~/o"}, [HOME / "o", HOME / ".ollama/models"]),
         ("darwin", {"OLLAMA_MODELS": ""}, [HOME / ".ollama/models"]),
+        ("darwin", {"OLLAMA_MODELS": "models"}, [HOME / ".ollama/models"]),
     ],
 )
 def test_where_it_keeps_models(platform, environment, expected):

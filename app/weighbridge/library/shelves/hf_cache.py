@@ -19,9 +19,11 @@ from weighbridge.base.small_files import read_small
 from weighbridge.hub.layout import cache_folder
 from weighbridge.library.files import Found
 from weighbridge.library.rows import Row, rows_below
-from weighbridge.library.shelves.program import Look, Program, Where
+from weighbridge.library.shelves.program import Look, Program, Where, only
 
 _OF_MODELS = "models--"
+_OF_OTHERS = ("datasets--", "kernels--", "spaces--")
+_BESIDE = frozenset({"CACHEDIR.TAG", "blobs", "version.txt"})
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -33,11 +35,7 @@ def folders(where: Where) -> Sequence[Path]:
 
 def within(folder: Path) -> Sequence[Path]:
     """`folder`, where it is such a cache."""
-    try:
-        names = os.listdir(folder)  # noqa: PTH208 - names alone
-    except OSError:
-        return ()
-    return (folder,) if any(name.startswith(_OF_MODELS) for name in names) else ()
+    return (folder,) if only(folder, _BESIDE, (_OF_MODELS, *_OF_OTHERS)) else ()
 
 
 def rows(folder: Path, look: Look) -> Iterator[Row]:

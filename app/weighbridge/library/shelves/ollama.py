@@ -7,7 +7,6 @@ exactly the right form (compare CVE-2024-37032).
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from weighbridge.formats.variant import Role
 from weighbridge.library.model import Helper
 from weighbridge.library.rows import Row, gguf_rows, shown_name
 from weighbridge.library.shelves.named import named_helper, noted
-from weighbridge.library.shelves.program import Look, Program, Where
+from weighbridge.library.shelves.program import Look, Program, Where, only
 
 _OURS = "application/vnd.ollama.image."
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
@@ -59,8 +58,7 @@ def folders(where: Where) -> Sequence[Path]:
 
 def within(folder: Path) -> Sequence[Path]:
     """`folder`, where models lie in it as Ollama lays them out."""
-    found = all(os.path.isdir(folder / name) for name in ("blobs", "manifests"))  # noqa: PTH112 - never raises
-    return (folder,) if found else ()
+    return (folder,) if only(folder, {"blobs", "manifests"}) else ()
 
 
 def rows(folder: Path, look: Look) -> Iterator[Row]:
@@ -99,7 +97,7 @@ def _manifests(folder: Path, look: Look) -> Iterator[Manifest]:
         try:
             yield Manifest(name_of(*parts), parse_layers(noted(file.path)))
         except BadFile as error:
-            look.walk.skip(BadFile(error.code, **error.values | {"path": str(file.path)}))
+            look.walk.skip(BadFile(error.code, **error.values | dict.fromkeys(("path", "name"), str(file.path))))
 
 
 def _hex(digest: object) -> str:

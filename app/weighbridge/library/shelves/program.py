@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +23,10 @@ class Where:
     platform: str
 
     def told(self, *names: str) -> Path | None:
-        """The folder that the first of some variables names; None where none does."""
-        found = next((value for name in names if (value := self.environment.get(name))), None)
-        return None if found is None else self.path(found)
-
-    def path(self, text: str) -> Path:
-        """`text` as a path, with "~" for the home folder."""
-        return self.home / text[2:] if text.startswith(("~/", "~\\")) else Path(text)
+        """The folder that the first of some variables names, "~" being the home folder; None where none does."""
+        found = next((value for name in names if (value := self.environment.get(name))), "")
+        path = self.home / found[2:] if found.startswith(("~/", "~\\")) else Path(found)
+        return path if path.is_absolute() else None
 
     @property
     def data(self) -> Path:
@@ -80,6 +77,15 @@ def plain_rows(folder: Path, look: Look) -> Iterator[Row]:
     return rows_below(folder, list(look.walk.below(folder)), look.headers, look.task)
 
 
+def only(folder: Path, names: Set[str], beginnings: tuple[str, ...] = ()) -> bool:
+    """Whether what is to be seen in `folder` has some of these names, or such beginnings, and nothing else is there."""
+    try:
+        there = [name for name in os.listdir(folder) if not name.startswith(".")]  # noqa: PTH208 - names alone
+    except OSError:
+        return False
+    return bool(there) and all(name in names or name.startswith(beginnings) for name in there)
+
+
 def _nowhere(where: Where | Path) -> Sequence[Path]:
     del where
     return ()
@@ -96,9 +102,9 @@ class Program:
 
     `id` is the `source` of its models, `title` its own name. `folders` tells where it keeps models on a computer,
     whether or not it is installed there; it reads the program's settings at most. `rows` gives the models of such a
-    folder. `within` gives the folders to look at in a folder that the user has named, where that is one of the
-    program's; none where it is not. `among` gives the models that are told by the program's files among those that were
-    found below a folder of the user.
+    folder. `within` gives the folders to look at instead of one that the user has named, where that is the program's
+    and nobody else's; none where it is not. `among` gives the models that are told by the program's files among those
+    that were found below a folder of the user.
     """
 
     id: str
