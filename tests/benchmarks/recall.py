@@ -22,7 +22,7 @@ from weighbridge.library.scan import Listing
 
 def made(folder: Path, count: int) -> Listing:
     """A listing of so many models, each with a header like that of a real one."""
-    (folder / "a.gguf").write_bytes(gguf({**LLAMA, **{f"general.key{number}": "x" * 20 for number in range(12)}}))
+    (folder / "a.gguf").write_bytes(gguf({**LLAMA, **{f"general.key{number}": "x" * 20 for number in range(24)}}))
     (model,) = Library([folder]).scan()
     models = []
     for number in range(count):
