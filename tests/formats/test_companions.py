@@ -2,8 +2,10 @@ import pytest
 
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.companions import base_of, role_of
+from weighbridge.formats.gguf import Header
+from weighbridge.formats.model import model_info
 from weighbridge.formats.recognise import recognise
-from weighbridge.formats.variant import File, Role
+from weighbridge.formats.variant import File, Reader, Role
 
 
 @pytest.mark.parametrize(
@@ -86,3 +88,26 @@ def test_the_nearest_in_bits_comes_first():
 def test_drafts_and_adapters_that_help_no_model_are_told_by_themselves():
     found = helped("one-Q4_0.gguf", "draft-two-Q8_0.gguf", "three-lora-f16.gguf", "mmproj-four-f16.gguf")
     assert found == {"one-Q4_0.gguf": [], "draft-two-Q8_0.gguf": [], "three-lora-f16.gguf": []}
+
+
+def told(embeddings):
+    """A reader of headers that say no more than how wide a model, or what a projector writes, is."""
+
+    def header(path):
+        width = embeddings.get(path)
+        if width is None:
+            return None
+        if "mmproj" in path:
+            keys = {"general.architecture": "clip", "general.type": "mmproj", "clip.vision.projection_dim": width}
+        else:
+            keys = {"general.architecture": "qwen2vl", "general.type": "model", "qwen2vl.embedding_length": width}
+        return model_info(Header(3, 0, keys, complete=False, bytes_read=0), path)
+
+    return Reader(header=header)
+
+
+def test_a_projector_of_other_dimensions_is_for_another_model_whatever_its_name():
+    paths = ("m-Q4_0.gguf", "mmproj-m-Q4_0.gguf", "mmproj-m-F16.gguf", "mmproj-m-F32.gguf")
+    widths = {"m-Q4_0.gguf": 3584, "mmproj-m-Q4_0.gguf": 2048, "mmproj-m-F32.gguf": 3584}
+    (variant,) = recognise([File(path, 1) for path in paths], told(widths))
+    assert [each.file.path for each in variant.companions] == ["mmproj-m-F32.gguf", "mmproj-m-F16.gguf"]

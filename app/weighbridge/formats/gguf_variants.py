@@ -11,6 +11,7 @@ from weighbridge.formats.architectures import Kind
 from weighbridge.formats.companions import KIND_OF_ROLE, Helped, companions_of, is_imatrix_file, role_of
 from weighbridge.formats.kinds import kind_of_hub
 from weighbridge.formats.model import ModelInfo
+from weighbridge.formats.pairing import pairing
 from weighbridge.formats.quant import REMOVED, believed, quant_of_header, quant_of_name
 from weighbridge.formats.split import Part, Piece, part_of_name, piece_of_name
 from weighbridge.formats.variant import Companion, File, Hints, Reader, Role, Variant
@@ -29,14 +30,16 @@ def is_gguf(path: str) -> bool:
 
 
 def gguf_variants(files: Iterable[File], reader: Reader, hints: Hints) -> tuple[Variant, ...]:
-    """The models among `files`, in the order of their paths, each with what helps it.
+    """The models among `files`, in the order of their paths, each with what helps it: by name, and not against headers.
 
     Adapters and drafts that help none of them are told, too, by their kind; all helpers where there is nothing else.
     """
     groups = [_Group(key, members, reader) for key, members in _grouped(files).items()]
     helpers = [Companion(group.role, group.members[0]) for group in groups if group.role is not None]
     models = [group for group in groups if group.role is None]
-    found = companions_of([Helped(group.folder, group.key.stem) for group in models], helpers)
+    told = {group.members[0]: group.info for group in groups if group.role is not None}
+    near = companions_of([Helped(group.folder, group.key.stem) for group in models], helpers)
+    found = [_suiting(mine, group.info, told) for group, mine in zip(models, near, strict=True)]
     variants = [replace(group.variant(hints), companions=mine) for group, mine in zip(models, found, strict=True)]
     used = {companion.file for variant in variants for companion in variant.companions}
     alone = _MODELS_OF_THEIR_OWN if variants else frozenset(Role)
@@ -48,6 +51,19 @@ def gguf_label(stem: str, folder: str, info: ModelInfo | None, bits: float | Non
     """The label of a model named `stem` in a folder named `folder`, and whether it is guessed."""
     by_name = quant_of_name(stem) or quant_of_name(folder)
     return believed(by_name, quant_of_header(info.metadata) if info else None, bits)
+
+
+def _suiting(
+    near: Sequence[Companion], info: ModelInfo | None, told: Mapping[File, ModelInfo | None]
+) -> tuple[Companion, ...]:
+    """Of the companions near a model those whose headers do not speak against it; of each role those first that do so
+    for it.
+    """
+    known = {each: own for each in near if (own := told[each.file]) is not None}
+    found = {each: pairing(each.role, own, info).suits for each, own in known.items()} if info is not None else {}
+    order = list(Role)
+    left = [each for each in near if found.get(each) is not False]
+    return tuple(sorted(left, key=lambda each: (order.index(each.role), not found.get(each))))
 
 
 @dataclass(frozen=True)
@@ -86,7 +102,7 @@ class _Group:
         self.key = key
         self.members = members
         self._told = None if key.pieces or is_imatrix_file(members[0].name) else reader.header(members[0].path)
-        self._info = self._told if isinstance(self._told, ModelInfo) else None
+        self.info = self._told if isinstance(self._told, ModelInfo) else None
         self.role = self._role()
 
     @property
@@ -103,27 +119,25 @@ class _Group:
         """The model, without its companions."""
         made = Variant(FORMAT, self.key.stem, files=tuple(self.members), kind=self._kind(hints))
         bits = self._bits(made, hints)
-        label, guessed = gguf_label(self.key.stem, self.folder.rpartition("/")[2], self._info, bits)
+        label, guessed = gguf_label(self.key.stem, self.folder.rpartition("/")[2], self.info, bits)
         return replace(made, label=label, guessed=guessed, bits_per_weight=bits, problem=self._problem(label))
 
     def _role(self) -> Role | None:
         if is_imatrix_file(self.members[0].name):
             return Role.IMATRIX
-        kind = self._info.kind if self._info else None
-        is_told = kind is not None and (
-            kind is not Kind.UNKNOWN or (self._info and self._info.architecture is not None)
-        )
+        kind = self.info.kind if self.info else None
+        is_told = kind is not None and (kind is not Kind.UNKNOWN or (self.info and self.info.architecture is not None))
         return role_of(self.key.stem, kind if is_told else None)
 
     def _kind(self, hints: Hints) -> Kind:
-        if self._info is not None:
-            return self._info.kind
+        if self.info is not None:
+            return self.info.kind
         return KIND_OF_ROLE[self.role] if self.role else kind_of_hub(hints.pipeline, hints.tags)
 
     def _bits(self, made: Variant, hints: Hints) -> float | None:
-        if self._info is not None and self._info.bits_per_weight is not None:
-            return self._info.bits_per_weight
-        told = self._info.parameters if self._info else None
+        if self.info is not None and self.info.bits_per_weight is not None:
+            return self.info.bits_per_weight
+        told = self.info.parameters if self.info else None
         parameters, size = told or hints.parameters, made.size_bytes
         return size * 8 / parameters if parameters and size is not None else None
 
@@ -135,11 +149,11 @@ class _Group:
             return _missing_parts(self.members, numbers)
         if isinstance(self._told, BadFile):
             return self._told
-        if self._info is None and _BIG_ENDIAN.search(self.key.stem):
+        if self.info is None and _BIG_ENDIAN.search(self.key.stem):
             return BadFile("gguf.big_endian")
         if label is not None and REMOVED.fullmatch(label):
             return BadFile("gguf.removed_type", type=label)
-        return _misnamed(self._info, part_of_name(self.members[0].stem) if self.key.count else None)
+        return _misnamed(self.info, part_of_name(self.members[0].stem) if self.key.count else None)
 
 
 def _pieces_problem(key: _Key, names: Sequence[str]) -> WeighbridgeError:
