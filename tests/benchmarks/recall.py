@@ -22,12 +22,13 @@ from weighbridge.library.scan import Listing
 
 def made(folder: Path, count: int) -> Listing:
     """A listing of so many models, each with a header like that of a real one."""
-    (folder / "a.gguf").write_bytes(gguf({**LLAMA, **{f"general.key{number}": "x" * 20 for number in range(24)}}))
+    (folder / "a.gguf").write_bytes(gguf(LLAMA))
     (model,) = Library([folder]).scan()
+    more = {f"general.base_model.{number}.name": "x" * 40 for number in range(10)}
     models = []
     for number in range(count):
         path = Path(f"/home/someone/models/owner{number % 50}/Repository-{number // 3}/Model-{number}.Q4_K_M.gguf")
-        info = replace(model.info, metadata={**model.info.metadata, "general.name": f"Model {number}"})
+        info = replace(model.info, metadata={**model.info.metadata, **more, "general.name": f"Model {number}"})
         models.append(replace(model, id=path.stem, title=path.stem, path=path, parts=(path,), info=info))
     return Listing(tuple(models), (), {key_of(each): f"{number:032x}" for number, each in enumerate(models)})
 
