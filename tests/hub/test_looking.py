@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 from tests.fake_hub import Cut, FakeHub, Status
@@ -105,6 +106,13 @@ def test_a_new_commit_is_looked_at_anew(fake, looker):
     repo.commit({f"Qwen3-8B-{quant}.gguf": None for quant in QUANTS[1:]})
     assert len(looker.look(Spot(repo.id), Task()).offers) == 40  # nobody has told of it
     assert len(looker.look(Spot(repo.id, hit=hit_of(fake, repo.id)), Task()).offers) == 1
+
+
+def test_a_commit_that_is_gone_is_asked_for_anew(fake, looker):
+    repo = add_forty(fake)
+    gone = replace(hit_of(fake, repo.id), commit="f" * 40)
+    sight = looker.look(Spot(repo.id, hit=gone), Task())
+    assert (len(sight.offers), sight.repository.commit) == (40, repo.branches["main"].sha)
 
 
 def test_a_base_model_of_four_repositories_and_twelve_branches(fake, looker):

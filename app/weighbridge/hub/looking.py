@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.errors import Refused, WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.formats.exl_names import exl_of_names
 from weighbridge.hub.abandon import abandonable
@@ -112,9 +112,16 @@ class Looker:
 
     def _look(self, spot: Spot, task: Task) -> Sight:
         task.check()
-        hit = spot.hit
-        if hit is None or hit.commit is None:
-            hit = self._hub.hit(spot.repo_id, spot.revision)
+        if spot.hit is None or spot.hit.commit is None:
+            return self._seen_at(spot, self._hub.hit(spot.repo_id, spot.revision), task)
+        try:
+            return self._seen_at(spot, spot.hit, task)
+        except Refused as error:
+            if error.code != "hub.no_revision":
+                raise
+        return self._look(replace(spot, hit=None), task)  # since the list was made its commits were written anew
+
+    def _seen_at(self, spot: Spot, hit: Hit, task: Task) -> Sight:
         commit = hit.commit or ""
         files = self._files(hit.id, commit, task)
         repository = Repository(hit.id, spot.revision, commit, files, hit.gated, hit.tags)
