@@ -44,6 +44,9 @@ class Bus(QObject):
     place_wanted = Signal(object)
     """Show the model that has the file at this Path; the library page takes it, the window shows the page."""
 
+    add_wanted = Signal(object)
+    """Add what lies at these Paths, a list, to the Library; the library page takes it, the window shows the page."""
+
     sign_in_wanted = Signal()
     """Let the user sign in at the Hub; the page Network takes it, the window shows the page."""
 

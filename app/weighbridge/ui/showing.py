@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QLineEdit
 
 from weighbridge.library.model import Model
 from weighbridge.ui.pages.library_table import LibraryTable
@@ -14,18 +13,20 @@ from weighbridge.ui.services import Services
 
 
 def model_at(place: Path, models: Iterable[Model]) -> Model | None:
-    """The model of which a file lies at `place`."""
-    return next((model for model in models if place in (model.path, *model.parts)), None)
+    """The model of which a file lies at `place`, else the first one below it."""
+    listed = tuple(models)
+    own = (model for model in listed if place in (model.path, *model.parts))
+    return next(own, None) or next((model for model in listed if place in model.path.parents), None)
 
 
 class Showing(QObject):
-    """Hears `bus.place_wanted` and chooses the model in `table`, past what `search` leaves out."""
+    """Hears `bus.place_wanted` and chooses the model in `table`; `show_all` has it show what filters leave out."""
 
-    def __init__(self, services: Services, table: LibraryTable, search: QLineEdit) -> None:
+    def __init__(self, services: Services, table: LibraryTable, show_all: Callable[[], object]) -> None:
         super().__init__(table)
         self._services = services
         self._table = table
-        self._search = search
+        self._show_all = show_all
         self._wanted: Path | None = None
         services.bus.place_wanted.connect(self._want)
         services.bus.library_changed.connect(self._scanned)
@@ -42,7 +43,11 @@ class Showing(QObject):
 
     def _choose(self, place: Path) -> bool:
         model = model_at(place, self._services.library.models)
-        if model is not None:
-            self._search.clear()
-            self._table.choose(model.id)
-        return model is not None
+        if model is None:
+            return False
+        if self._table.place_of(model.id) is None:
+            self._show_all()
+        if self._table.place_of(model.id) is None:
+            return False  # it was listed just now, and is not in the table yet
+        self._table.choose(model.id)
+        return True

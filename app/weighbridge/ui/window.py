@@ -17,6 +17,7 @@ from weighbridge.base.settings import SettingsStore
 from weighbridge.base.words import text
 from weighbridge.ui.bus import Bus
 from weighbridge.ui.clipboard import copy
+from weighbridge.ui.dropping import Dropping
 from weighbridge.ui.icons import icon
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.palette import Palette
@@ -185,6 +186,8 @@ class Window(QMainWindow):
         self._theme.changed.connect(self._tint)
         self._bus.page_wanted.connect(self.show_page)
         self._bus.place_wanted.connect(lambda _place: self.show_page("library"))
+        self._bus.add_wanted.connect(lambda _paths: self.show_page("library"))
+        Dropping(self).dropped.connect(self._bus.add_wanted)
         self._bus.chat_wanted.connect(self._show_chat)
         self._bus.sign_in_wanted.connect(lambda: self.show_page("network"))
         self._bus.failed.connect(self.show_error)

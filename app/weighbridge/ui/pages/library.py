@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
-from weighbridge.base.errors import Cancelled
+from weighbridge.base.errors import Cancelled, WeighbridgeError
 from weighbridge.base.settings import Settings
-from weighbridge.base.task import Task
 from weighbridge.base.words import text
 from weighbridge.library.model import Model
 from weighbridge.running.state import State
+from weighbridge.ui.adding import Adding
 from weighbridge.ui.clipboard import copy
-from weighbridge.ui.icons import icon
 from weighbridge.ui.library_filters import keeping, offered
 from weighbridge.ui.library_rows import LibraryRows
 from weighbridge.ui.pages.library_detail import LibraryDetail
 from weighbridge.ui.pages.library_foot import LibraryFoot
+from weighbridge.ui.pages.library_head import LibraryHead
 from weighbridge.ui.pages.library_shelf import Shelf
 from weighbridge.ui.pages.library_stock import PARTS, Stock
 from weighbridge.ui.pages.library_table import LibraryTable
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.room import Room
+from weighbridge.ui.scanning import Scanning
 from weighbridge.ui.services import Services
 from weighbridge.ui.showing import Showing
 from weighbridge.ui.starter_fetch import StarterFetch
 from weighbridge.ui.weighing import WhatIf
 from weighbridge.ui.widgets.chips import Chip, Chips
 from weighbridge.ui.widgets.empty_state import EmptyState
-from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge.ui.widgets.error_panel import ErrorPanel, report_of_causes
 from weighbridge.ui.widgets.fitted_area import LEAST_LINES
 from weighbridge.ui.widgets.machine_chooser import MachineChooser
-from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
+from weighbridge.ui.widgets.parts import action, column, panel
 from weighbridge.ui.widgets.progress_panel import ProgressPanel
 from weighbridge.ui.widgets.question import Question
 from weighbridge.ui.widgets.what_if import WhatIfBar
+from weighbridge_engines.api import Cause
 
+_ENDINGS = "*.gguf *.kcpps *.safetensors *.onnx *.xml"
 _HEADERS_MS = 500
 """How long headers that were read gather before they are shown."""
 _LOW_EMS, _CHIPS_EMS = 34, 42
@@ -58,17 +62,13 @@ class LibraryPage(Page):
     def __init__(self, services: Services) -> None:
         super().__init__()
         self._services = services
-        self._scan: Task | None = None
-        self._scan_again = False
+        self._scanning = Scanning(services, self)
         self._asked_to_measure = False
         self._table = LibraryTable(services.theme)
         self._table.explain_speed_by(services.weighing.speed_basis)
-        self._search = self._make_search()
         self._controls = WhatIfBar(Settings().context)
         self._controls.apply(services.weighing.what_if, services.settings.value.context)
         self._machine = MachineChooser(services, self)
-        self._reading: Task | None = None
-        self._rescan = button(text("Rescan"), self.rescan)
         self._errors = ErrorPanel(services.theme)
         self._progress = ProgressPanel()
         self._starter = StarterFetch(services, self._progress)
@@ -78,12 +78,15 @@ class LibraryPage(Page):
         self._room = Room(services, self)
         self._rows = LibraryRows(services, self)
         self._chips = Chips(text("Filter"))
+        self._head = LibraryHead(services.theme, self._chips.menu_button, self._machine.opener)
+        self._search, self._rescan = self._head.search, self._head.rescan
         self._question = Question()
         self._work = ProgressPanel()
         self._shelf = Shelf(services, self._question, self._work, self)
+        self._adding = Adding(services, self._question, self)
         self._foot = LibraryFoot(services.theme, PARTS)
         self._stock = Stock(services, self._rows, self._foot, self._shelf, self)
-        self._showing = Showing(services, self._table, self._search)
+        self._showing = Showing(services, self._table, self._show_unfiltered)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(_HEADERS_MS)
@@ -92,7 +95,6 @@ class LibraryPage(Page):
         services.theme.dress(self)
         self._add_actions()
         self._connect()
-        self._tint()
         self._show_all()
         self.rescan()
 
@@ -175,6 +177,8 @@ class LibraryPage(Page):
             self._starter.cancel()
         elif self._shelf.busy:
             self._shelf.cancel()
+        elif self._adding.busy:
+            self._adding.cancel()
         elif chosen is not None and chosen.running is not None and chosen.running.state is State.LOADING:
             self.stop()
         elif not self._errors.isHidden():
@@ -186,8 +190,8 @@ class LibraryPage(Page):
         return True
 
     def shut(self) -> None:
-        if self._scan is not None:
-            self._scan.cancel()
+        self._scanning.cancel()
+        self._adding.cancel()
         self._starter.cancel()
         self._progress.finish()
         self._shelf.cancel()
@@ -195,17 +199,25 @@ class LibraryPage(Page):
         self._rows.close()
         self._detail.quiet()
         self._services.weighing.quiet()
-        if self._reading is not None:
-            self._reading.cancel()
 
     def rescan(self) -> None:
         """Look at the folders again."""
-        if self._scan is not None:
-            self._scan_again = True  # what changed meanwhile may have been looked at already
-        else:
-            self._rescan.setEnabled(False)
-            self._scan = self._services.background.run(self._services.library.scan, self._scanned, self._scan_failed)
-            self._show_body()
+        self._rescan.setEnabled(False)
+        self._scanning.start()
+        self._show_body()
+
+    def add_files(self) -> None:
+        """Let the user choose files, and add them where they lie."""
+        title, kinds = text("Add models"), text("Models ({endings})", endings=_ENDINGS)
+        chosen, _ = QFileDialog.getOpenFileNames(self, title, "", ";;".join((kinds, text("All files (*)"))))
+        if chosen:
+            self._adding.add([Path(each) for each in chosen])
+
+    def add_folder(self) -> None:
+        """Let the user choose a folder, and add it where it lies."""
+        chosen = QFileDialog.getExistingDirectory(self, text("Add a folder with models"))
+        if chosen:
+            self._adding.add([Path(chosen)])
 
     def fetch_starter(self) -> None:
         """Get the starter model into the models folder."""
@@ -255,21 +267,7 @@ class LibraryPage(Page):
         if self._table.chosen is not None:
             copy(str(self._table.chosen.model.path), self._table)
 
-    def _make_search(self) -> QLineEdit:
-        made = QLineEdit(clearButtonEnabled=True)
-        made.setProperty("role", "search")
-        made.setPlaceholderText(text("Search the Library"))
-        made.setAccessibleName(text("Search the Library"))
-        made.setMaximumWidth(made.fontMetrics().height() * 26)
-        made.textChanged.connect(self._table.search)
-        return made
-
     def _lay_out(self) -> None:
-        filters = self._chips.menu_button
-        head = row(
-            label(text("Library"), "title"), self._search, filters, None, self._machine.opener, self._rescan, gap=3
-        )
-        head.setStretch(1, 1)
         self._table_panel = panel(self._table, margin=0)
         self._table_panel.setContentsMargins(1, 1, 1, 1)
         full = QWidget()
@@ -279,7 +277,7 @@ class LibraryPage(Page):
         self._body.addWidget(full)
         self._body.addWidget(self._empty)
         told = (self._question, self._errors, self._progress, self._work)
-        whole = column(head, *told, self._body, self._foot, owner=self, margin=4, gap=3)
+        whole = column(self._head, *told, self._body, self._foot, owner=self, margin=4, gap=3)
         whole.setStretch(1 + len(told), 1)
 
     def _add_actions(self) -> None:
@@ -298,6 +296,9 @@ class LibraryPage(Page):
         self._menu.addAction(self._do_remove)
         self._detail.more.setMenu(self._menu)
         action(self, text("What if: another card, other memory"), self._machine.open, "Ctrl+Shift+W")
+        menu = self._head.add.menu()
+        menu.addAction(action(self, text("Add files…"), self.add_files, "Ctrl+O"))
+        menu.addAction(action(self, text("Add a folder…"), self.add_folder, "Ctrl+Shift+O"))
         action(self, text("Rescan the Library"), self.rescan, "F5")
         action(self, text("Search the Library"), self._search.setFocus, "Ctrl+F")
         action(self, text("Get the starter model"), self.fetch_starter, "Ctrl+Shift+G")
@@ -320,6 +321,12 @@ class LibraryPage(Page):
         self._shelf.failed.connect(self._errors.show_error)
         self._shelf.verified.connect(self._verified)
         self._detail.note_written.connect(self._shelf.note)
+        self._search.textChanged.connect(self._table.search)
+        self._rescan.clicked.connect(lambda _checked: self.rescan())
+        self._scanning.scanned.connect(self._scanned)
+        self._scanning.failed.connect(self._scan_failed)
+        self._scanning.over.connect(self._scan_over)
+        self._adding.refused.connect(self._refused)
         self._table.chosen_changed.connect(self._show_chosen)
         self._table.entered.connect(self._enter)
         self._table.menu_wanted.connect(self._show_menu)
@@ -331,6 +338,7 @@ class LibraryPage(Page):
         self._starter.done.connect(self._starter_done)
         self._starter.failed.connect(self._starter_failed)
         services = self._services
+        services.bus.add_wanted.connect(self._adding.add)
         services.bus.scan_wanted.connect(self.rescan)
         services.bus.running_changed.connect(self._show_all)
         services.bus.header_read.connect(self._gather)
@@ -349,7 +357,6 @@ class LibraryPage(Page):
         advice.model_wanted.connect(self._table.choose)
         self._detail.weighed.speed.speed_wanted.connect(self._speed_wanted)
         self._detail.measure_wanted.connect(self.measure)
-        services.theme.changed.connect(self._tint)
 
     def _enter(self) -> None:
         chosen = self._table.chosen
@@ -375,35 +382,32 @@ class LibraryPage(Page):
         self._services.weighing.use(what_if)
         self._show_all()
 
-    def _scanned(self, models: object) -> None:
-        del models
-        self._scan_over()
-        self._read_headers()
+    def _scanned(self) -> None:
+        self._show_all()
         self._rows.measure()
         self._services.bus.library_changed.emit()
-
-    def _read_headers(self) -> None:
-        """The whole headers, one after the other, while nobody waits."""
-        if self._reading is not None:
-            self._reading.cancel()
-        library = self._services.library
-        self._reading = self._services.background.stream(library.read_all, _ignore, _ignore, "headers")
 
     def _gather(self) -> None:
         self._later.start()
 
     def _scan_failed(self, error: BaseException) -> None:
-        self._scan_over()
         if not isinstance(error, Cancelled):
             self._errors.show_error(error, ((text("Rescan"), self.rescan),))
 
     def _scan_over(self) -> None:
-        self._scan = None
-        self._rescan.setEnabled(True)
-        self._show_all()
-        if self._scan_again:
-            self._scan_again = False
-            self.rescan()
+        self._rescan.setEnabled(not self._scanning.running)
+        self._show_body()
+
+    def _refused(self, errors: Sequence[WeighbridgeError]) -> None:
+        """What was not added, and why."""
+        if len(errors) == 1:
+            self._errors.show_error(errors[0])
+        else:
+            self._errors.show_report(report_of_causes([Cause(error.code, error.values) for error in errors]))
+
+    def _show_unfiltered(self) -> None:
+        self._search.clear()
+        self._chips.clear()
 
     def _starter_done(self) -> None:
         self._empty.button.setEnabled(True)
@@ -486,9 +490,9 @@ class LibraryPage(Page):
         self._body.setCurrentIndex(0 if self._services.library.models else 1)
         self._table_panel.setMaximumHeight(self._table.whole_height + 4)
         self._share_room()
-        sentence = text("Looking for models…") if self._scan else text("There is no model here yet.")
+        sentence = text("Looking for models…") if self._scanning.running else text("There is no model here yet.")
         self._empty.say(sentence, self._stock.looked)
-        self._empty.button.setVisible(self._scan is None)
+        self._empty.button.setVisible(not self._scanning.running)
 
     def _share_room(self) -> None:
         """What stays in sight where there is little room: filters go into a menu, an open panel takes the detail's."""
@@ -529,14 +533,6 @@ class LibraryPage(Page):
         """What loading `model` would end."""
         self._room.ask(model, None if model is None else self._services.weighing.load_to_make(model))
         self._detail.show_ends(self._room.words)
-
-    def _tint(self) -> None:
-        self._rescan.setIcon(icon("rescan", self._services.theme.tokens.text))
-        search = icon("search", self._services.theme.tokens.dim)
-        for old in self._search.actions():
-            if old.objectName() == "glyph":
-                self._search.removeAction(old)
-        self._search.addAction(search, QLineEdit.ActionPosition.LeadingPosition).setObjectName("glyph")
 
 
 def longest_stated(chosen: Model | None, models: Sequence[Model]) -> int | None:

@@ -36,7 +36,8 @@ class Stock(QObject):
     @property
     def looked(self) -> str:
         """Where nothing was found: the places that were looked at, and what was passed over and why."""
-        return shelf_words.nothing_found(self._places(), self._services.library.skipped)
+        drop = text("Drop a file or a folder anywhere in the window to add it where it lies.")
+        return "\n".join((shelf_words.nothing_found(self._places(), self._services.library.skipped), drop))
 
     def show(self) -> None:
         """Say what is known now."""

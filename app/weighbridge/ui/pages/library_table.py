@@ -88,6 +88,10 @@ class LibraryTable(Table):
         last = count - 1 if bottom < 0 else bottom
         return [self._model.row(place) for place in range(max(0, top), last + 1)]
 
+    def place_of(self, model_id: str) -> int | None:
+        """Where a model is shown; None where filters leave it out, or it is not there."""
+        return self._model.place_of(model_id)
+
     def choose(self, model_id: str) -> None:
         """Select a model, or the first row where it is not shown."""
         if self._model.rowCount():
