@@ -141,7 +141,8 @@ def test_addresses_of_other_machines_are_not_taken(qtbot):
     window = QWidget()
     qtbot.addWidget(window)
     Dropping(window)
-    entering = QDragEnterEvent(QPoint(1, 1), COPY, dragged("https://example.com/x.gguf"), LEFT, NONE)
+    data = dragged("https://example.com/x.gguf")  # an event does not keep it
+    entering = QDragEnterEvent(QPoint(1, 1), COPY, data, LEFT, NONE)
     entering.ignore()
     QApplication.sendEvent(window, entering)
     assert not entering.isAccepted()
