@@ -46,3 +46,12 @@ def test_other_programs_come_last_and_can_be_left_out():
         program.id for program in PROGRAMS if program.id not in ("koboldcpp", "textgen")
     }
     assert library_roots(PATHS, ALONE, where()) == (Root(Path("/data/models"), "own"),)
+
+
+def test_a_folder_of_another_program_stays_that_programs_though_it_is_ours_too(tmp_path):
+    theirs = tmp_path / ".lmstudio" / "models"
+    theirs.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(theirs, target_is_directory=True)
+    here = Where({}, tmp_path, "linux")
+    for ours, source in ((theirs, "lm_studio"), (tmp_path / "link", "lm_studio"), (tmp_path / "models", "own")):
+        assert library_roots(replace(PATHS, models=ours), ALONE, here) == (Root(ours, source),)
