@@ -248,6 +248,39 @@ def test_addresses_without_a_scheme_are_of_the_hub(hub, here, capsys):
     assert told(capsys, "hf.co/tiny/Tiny-GGUF:Q8_0")["model"]["quant"] == "Q8_0"
 
 
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "https://huggingface.co/tiny/Tiny-GGUF/blob/main/Tiny-Q8_0.gguf",
+        "https://huggingface.co/tiny/Tiny-GGUF/resolve/main/Tiny-Q8_0.gguf?download=true",
+        "hf download tiny/Tiny-GGUF Tiny-Q8_0.gguf",
+        'hf download tiny/Tiny-GGUF --include "*Q8_0*"',
+        "llama-server -hf tiny/Tiny-GGUF:q8_0",
+        "  tiny/Tiny-GGUF:Q8_0  ",
+    ],
+)
+def test_what_people_paste(hub, here, capsys, pasted):
+    add_all(hub)
+    answer = told(capsys, pasted)
+    assert (answer["repo_id"], answer["model"]["quant"]) == ("tiny/Tiny-GGUF", "Q8_0")
+
+
+def test_offline_says_offline(hub, here, capsys, monkeypatch):
+    add_all(hub)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert "offline" in refused(capsys, "tiny/Tiny-GGUF").lower()
+    assert hub.requests == []
+
+
+def test_a_token_that_is_not_taken_is_told_and_left_out(hub, here, capsys, monkeypatch):
+    add_all(hub)
+    monkeypatch.setenv("HF_TOKEN", "hf_WRONG")
+    assert fit("tiny/Tiny-GGUF") == 0
+    said_then = capsys.readouterr()
+    assert "does not take your token" in said_then.err
+    assert "2 choices" in said_then.out
+
+
 def test_a_second_run_costs_one_call(hub, here, capsys):
     add_forty(hub)
     first = told(capsys, FORTY)

@@ -25,6 +25,7 @@ from tests.library.made_folders import put_exl3, put_mlx
 
 from weighbridge.base.errors import BadFile, Cancelled, Refused, Unreachable
 from weighbridge.base.task import Task
+from weighbridge.formats.config_counts import reckoned
 from weighbridge.formats.gguf import read_header
 from weighbridge.formats.model import model_info
 from weighbridge.formats.source import BytesSource
@@ -48,6 +49,11 @@ def looker(fake):
 def hit_of(fake, repo_id):
     repo = fake.repos[repo_id]
     return Hit(repo_id, repo.branches["main"].sha, tags=repo.model_tags, parameters=PARAMETERS, task="text-generation")
+
+
+def counted_by_config(files):
+    config = json.loads(files["config.json"])
+    return reckoned(config)
 
 
 def by_label(sight):
@@ -188,6 +194,16 @@ def test_numbers_that_cannot_be_are_not_believed(fake, looker):
     fake.add("tiny/Big-GGUF", {"T-Q4_K_M.gguf": gguf({**LLAMA, **claims})}, gguf=told)
     [offer] = looker.look(Spot("tiny/Big-GGUF"), Task()).offers
     assert (offer.info.layers, offer.info.parameters, offer.info.bits_per_weight) == (None, None, None)
+
+
+@pytest.mark.parametrize("packed", [26_900_000_000, 3_362_500_000])
+def test_counts_of_packed_numbers_are_not_those_of_parameters(fake, looker, packed):
+    files = folder(put_mlx)
+    told = {"parameters": {"U32": packed, "BF16": 1000}, "total": packed + 1000}
+    fake.add("mlx-community/Packed-4bit", files, tags=("mlx",), safetensors=told)
+    [offer] = looker.look(Spot("mlx-community/Packed-4bit"), Task()).offers
+    size = sum(len(content) for name, content in files.items() if name.endswith(".safetensors"))
+    assert (offer.variant.size_bytes, offer.info.parameters) == (size, counted_by_config(files).parameters)
 
 
 def test_a_long_start_is_read_up_to_64_kib(fake, looker):
