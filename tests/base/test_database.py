@@ -1,6 +1,8 @@
 """The database file: migrations, damage, threads."""
 
 import sqlite3
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -172,3 +174,34 @@ def test_a_full_disk_is_told_as_such(tmp_path):
     assert bad.value.code == "database.failed"
     assert "full" in bad.value.values["reason"]
     database.close()
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from weighbridge.base.database import Database
+from weighbridge.base.errors import BadFile
+
+path = Path(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # no file may grow, as on a disk without room
+database = Database(path)
+print([row["value"] for row in database.rows("SELECT value FROM remembered")])
+try:
+    with database.transaction() as connection:
+        connection.execute("INSERT INTO remembered VALUES ('new', ?)", ("x" * 100_000,))
+except BadFile as error:
+    print(error.code)
+print(len(database.rows("SELECT * FROM remembered")))
+database.close()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of POSIX")
+def test_on_a_full_disk_it_is_read_and_told_what_cannot_be_written(tmp_path, opened):
+    path = tmp_path / "a.sqlite3"
+    database = opened(path)
+    with database.transaction() as connection:
+        connection.execute("INSERT INTO remembered VALUES ('old', 'kept')")
+    database.close()
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, check=False)
+    assert (done.stdout.split("\n")[:3], done.returncode) == (["['kept']", "database.failed", "1"], 0)

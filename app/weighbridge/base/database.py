@@ -19,6 +19,8 @@ from weighbridge.base.errors import BadFile, Refused
 
 BUSY_MS = 5_000
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_NO_ROOM = (sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_FULL)
+"""What opening comes to on a full disk, where there is no room for the file by which processes share an index."""
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -150,7 +152,7 @@ class Database:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                return _opened(self.path, migrations)
+                return _opened_though_full(self.path, migrations)
             except UnicodeDecodeError:
                 pass  # sqlite3 could not even read the complaint about a damaged schema
             except sqlite3.DatabaseError as error:
@@ -171,9 +173,20 @@ def folded(text: str) -> str:
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 
-def _opened(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
+def _opened_though_full(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
+    """On a full disk it can still be read, by one process alone; what cannot be written is told by each transaction."""
+    try:
+        return _opened(path, migrations)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode not in _NO_ROOM:
+            raise
+    return _opened(path, migrations, "EXCLUSIVE")
+
+
+def _opened(path: Path, migrations: Sequence[Migration], locking: str = "NORMAL") -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
     try:
+        connection.execute(f"PRAGMA locking_mode = {locking}")
         connection.row_factory = sqlite3.Row
         connection.text_factory = _text
         connection.create_function("folded", 1, folded, deterministic=True)
