@@ -8,7 +8,7 @@ from weighbridge.base.words import mark
 
 LIBRARY: Mapping[str, tuple[str, str]] = {
     "adding.home": (
-        mark("{path} is a home folder; looking for models in all of it would take long and find what is none."),
+        mark("{path} is a home folder, or holds one; looking for models in all of it would take long."),
         mark("Add the folder in it that holds the models."),
     ),
     "adding.known": (

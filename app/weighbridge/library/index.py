@@ -195,12 +195,14 @@ class Library:
 
     def _use(self, listing: Listing) -> None:
         """Make `listing` the one that is shown. Under the lock of changes."""
-        off = self._marks.off_list() if self._marks is not None else frozenset()
+        marks = self._marks.all() if self._marks is not None else {}
+        off = {key for key, mark in marks.items() if mark.off_list}
+        chosen = {key: mark for key, mark in marks.items() if mark.parts}
         self._listing = listing
         self._shown = listing.without(off) if off else listing
-        for model in self._shown.models:
-            if self.mark_of(model).parts:
-                self._shown = self._shown.learned(as_chosen(model, self.mark_of(model)))
+        for model in self._shown.models if chosen else ():
+            if key_of(model) in chosen:
+                self._shown = self._shown.learned(as_chosen(model, chosen[key_of(model)]))
 
     def _show_again(self) -> None:
         with self._changing:

@@ -60,11 +60,6 @@ class Marks:
         with self._lock:
             return dict(self._marks)
 
-    def off_list(self) -> frozenset[Key]:
-        """The models that were taken off the list."""
-        with self._lock:
-            return frozenset(key for key, mark in self._marks.items() if mark.off_list)
-
     def reload(self) -> None:
         """Read them again: another process may have written some."""
         with self._lock:
