@@ -21,6 +21,9 @@ from typing import Any, Protocol
 KEY_VARIABLE = "WEIGHBRIDGE_ENGINE_KEY"
 """The environment variable that carries the engine's key to its process: never an argument, which others can read."""
 
+DRAFT_KINDS = ("simple", "eagle3", "mtp", "dflash", "dspark")
+"""The kinds of draft models: a model of its own, or a head of one of these kinds."""
+
 HOST = "Host"
 """How the system's memory is called where it stands among devices."""
 
@@ -53,6 +56,8 @@ class Load:
     output as one layer; `cpu_experts` is the number of first layers whose experts stay in host memory; `split` gives
     each GPU's share of the layers. `key_type` and `value_type` are those of the KV cache ("f16", "q8_0").
     `whole_window` keeps all tokens where a layer needs only its window; `mapped` maps the file instead of reading it.
+    `projector`, `draft` and `adapters` are files to load beside the model; `draft_kind`, of DRAFT_KINDS, is how a draft
+    works: as a smaller model, or as a head that reads the model's own states.
     """
 
     model: str
@@ -71,6 +76,10 @@ class Load:
     cpu_experts: int | None = None
     split: tuple[float, ...] | None = None
     mapped: bool | None = None
+    projector: str | None = None
+    draft: str | None = None
+    draft_kind: str = "simple"
+    adapters: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
@@ -80,8 +89,8 @@ class Load:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Load:
         """The other end of `as_json`."""
-        split = values.get("split")
-        return cls(**{**values, "split": None if split is None else tuple(split)})
+        split, adapters = values.get("split"), tuple(values.get("adapters", ()))
+        return cls(**{**values, "split": None if split is None else tuple(split), "adapters": adapters})
 
 
 @dataclass(frozen=True)
@@ -192,6 +201,12 @@ def no_row(line: str) -> Row | None:
     return None
 
 
+def no_listing(text: str) -> list[Device] | None:
+    """The `read_listing` of an engine that lists nothing."""
+    del text
+    return None
+
+
 def no_diagnosis(log: Sequence[str], exit_code: int | None) -> Cause | None:
     """The `diagnose` of an engine whose log tells nothing."""
     del log, exit_code
@@ -215,6 +230,12 @@ class Engine:
 
     `bandwidth()`, called in a child: how fast the memory of each device was read just now, in bytes per second, by the
     ids of `devices()`. It takes about a second a device; one that cannot be measured is left out, never guessed.
+
+    One engine may be here in several builds. `build` is the id of this one, "" for a library beside this program.
+    `python` is the Python whose environment holds the library, where that is not ours; its worker is started with
+    `host`, a folder that holds this package alone, as the one addition to that Python's path. `program` is the path of
+    a server program; `listing` the argv that prints what it can use, `read_listing(text)` those devices, None where
+    the text is no such list. `key_variable` is the environment variable in which it looks for its key.
     """
 
     id: str
@@ -236,6 +257,13 @@ class Engine:
     row: Callable[[str], Row | None] = no_row
     environment: Mapping[str, str] = field(default_factory=dict)
     knows_keys: bool = True
+    build: str = ""
+    python: str | None = None
+    host: str | None = None
+    program: str | None = None
+    listing: Sequence[str] = ()
+    read_listing: Callable[[str], list[Device] | None] = no_listing
+    key_variable: str = KEY_VARIABLE
 
 
 STAGES = ("starting", "reading", "weights", "context", "warming", "ready")

@@ -13,6 +13,7 @@ import signal
 import threading
 from collections.abc import Mapping
 from enum import Enum
+from functools import reduce
 from importlib import metadata, util
 from typing import Any
 
@@ -72,7 +73,7 @@ def _device(found: Mapping[str, Any]) -> Device:
 def values(load: Load, port: int, key: str) -> dict[str, Any]:
     """The server's parameters for `load`, by their names in `CommonParams` ("a.b" is attribute b of attribute a).
 
-    A value of an enumeration stands as its name. Pure.
+    A value of an enumeration stands as its name, an adapter as its path. Pure.
     """
     batch = load.batch or DEFAULT_BATCH
     return {
@@ -113,6 +114,10 @@ def _chosen(load: Load) -> dict[str, Any]:
         "load_mode": _named(load.mapped, "LLAMA_LOAD_MODE_MMAP", "LLAMA_LOAD_MODE_NONE"),
         "tensor_split": [*split, *[0.0] * (MOST_GPUS - len(split))] if split else None,
         "tensor_buft_overrides": ",".join(_EXPERTS.format(layer=layer) for layer in experts) or None,
+        "mmproj.path": load.projector,
+        "speculative.draft.mparams.path": load.draft,
+        "speculative.types": load.draft and [f"COMMON_SPECULATIVE_TYPE_DRAFT_{load.draft_kind.upper()}"],
+        "lora_adapters": list(load.adapters) or None,
     }
     return {name: value for name, value in chosen.items() if value is not None}
 
@@ -127,11 +132,22 @@ def parameters(load: Load, port: int, key: str, **changed: Any) -> Any:
 
     params = xllamacpp.CommonParams()
     for name, value in {**values(load, port, key), **changed}.items():
-        path, _, attribute = name.rpartition(".")
-        owner = getattr(params, path) if path else params
+        *path, attribute = name.split(".")
+        owner = reduce(getattr, path, params)
         default = getattr(owner, attribute)
-        setattr(owner, attribute, type(default)[value] if isinstance(default, Enum) else value)
+        setattr(owner, attribute, _typed(name, value, default))
     return params
+
+
+def _typed(name: str, value: Any, default: Any) -> Any:
+    """`value` as the wheel wants it in the place of `default`."""
+    import xllamacpp
+
+    if name == "lora_adapters":
+        return [xllamacpp.CommonAdapterLoraInfo(path, 1.0) for path in value]
+    if isinstance(default, list) and default and isinstance(default[0], Enum):
+        return [type(default[0])[each] for each in value]
+    return type(default)[value] if isinstance(default, Enum) else value
 
 
 def serve(load: Load, port: int, key: str) -> None:

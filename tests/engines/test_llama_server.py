@@ -1,6 +1,6 @@
 import pytest
 
-from weighbridge_engines.api import Load
+from weighbridge_engines.api import DRAFT_KINDS, Load
 from weighbridge_engines.llama_server import devices, parameters, values, version
 
 
@@ -55,6 +55,27 @@ def test_the_wheel_knows_what_a_load_may_choose():
     assert params.tensor_split[:3] == [3.0, 1.0, 0.0]
     experts = r"blk\.{}\.ffn_(up|down|gate|gate_up)_(ch|)exps=CPU"
     assert params.tensor_buft_overrides == ",".join(experts.format(layer) for layer in (0, 1))
+
+
+def test_files_beside_the_model_reach_the_wheel():
+    load = Load("/m.gguf", projector="/mmproj.gguf", draft="/d.gguf", draft_kind="mtp", adapters=("/a.gguf", "/b.gguf"))
+    params = parameters(load, 2500, "secret")
+    assert params.mmproj.path == "/mmproj.gguf"
+    assert params.speculative.draft.mparams.path == "/d.gguf"
+    assert [each.name for each in params.speculative.types] == ["COMMON_SPECULATIVE_TYPE_DRAFT_MTP"]
+    assert [(each.path, each.scale) for each in params.lora_adapters] == [("/a.gguf", 1.0), ("/b.gguf", 1.0)]
+
+
+@pytest.mark.parametrize("kind", DRAFT_KINDS)
+def test_the_wheel_knows_each_kind_of_draft(kind):
+    params = parameters(Load("/m.gguf", draft="/d.gguf", draft_kind=kind), 2500, "secret")
+    assert params.speculative.types[0].name.endswith(kind.upper())
+
+
+def test_nothing_is_loaded_beside_the_model_unless_it_is_named():
+    params = parameters(Load("/m.gguf"), 2500, "secret")
+    assert (params.mmproj.path, params.speculative.draft.mparams.path, params.lora_adapters) == ("", "", [])
+    assert [each.name for each in params.speculative.types] == ["COMMON_SPECULATIVE_TYPE_NONE"]
 
 
 def test_a_cache_type_that_the_wheel_does_not_know_is_an_error():

@@ -3,8 +3,9 @@ import pytest
 from weighbridge.formats.gguf import Header
 from weighbridge.formats.gguf_tensors import Tensor
 from weighbridge.formats.model import model_info
-from weighbridge.formats.pairing import UNTOLD, Compared, Pairing, pairing, vocabulary_of
+from weighbridge.formats.pairing import UNTOLD, Compared, Pairing, draft_kind_of, pairing, vocabulary_of
 from weighbridge.formats.variant import Role
+from weighbridge_engines.api import DRAFT_KINDS
 
 
 def header(metadata, tensors=None):
@@ -130,3 +131,18 @@ def test_how_many_tokens_a_model_has():
     assert vocabulary_of(model(tokens=151_936)) == 151_936
     assert vocabulary_of(model(**{"qwen3.vocab_size": 32_000})) == 32_000
     assert vocabulary_of(model()) is None
+
+
+@pytest.mark.parametrize(
+    ("info", "kind"),
+    [
+        (model(1024), "simple"),
+        (model(4096, **{"qwen3.nextn_predict_layers": 1}), "mtp"),
+        (header({"general.architecture": "eagle3"}), "eagle3"),
+        (header({"general.architecture": "dflash"}), "dflash"),
+        (header({"general.architecture": "dflash"}, {"markov_w1.weight": (4, 4)}), "dspark"),
+    ],
+)
+def test_how_a_draft_works(info, kind):
+    assert draft_kind_of(info) == kind
+    assert kind in DRAFT_KINDS

@@ -24,6 +24,7 @@ _PROJECTED = ("clip.vision.projection_dim", "clip.audio.projection_dim")
 _OLD_PROJECTOR = "clip.has_text_encoder"
 """Written by converters of old, whose `projection_dim` is another dimension: that of CLIP's own last layer."""
 _EMBEDDING = "token_embd.weight"
+_MARKOV = "markov_w1.weight"
 _LORA = re.compile(r"blk\.(\d+)\.attn_[qkv]\.weight\.lora_a")
 _SEPARATORS = re.compile(r"[-_. ]+")
 
@@ -68,6 +69,15 @@ def vocabulary_of(info: ModelInfo) -> int | None:
     """How many tokens a model has."""
     table = next((tensor.shape for tensor in info.tensors or () if tensor.name == _EMBEDDING), ())
     return table[1] if len(table) == 2 else Keys(info.metadata).count("vocab_size") or None
+
+
+def draft_kind_of(info: ModelInfo) -> str:
+    """How a draft works, as llama.cpp tells it from its header: of DRAFT_KINDS of the engines' contract."""
+    if info.architecture == "dflash":
+        return "dspark" if any(tensor.name == _MARKOV for tensor in info.tensors or ()) else "dflash"
+    if info.architecture == "eagle3":
+        return "eagle3"
+    return "mtp" if Keys(info.metadata).count("nextn_predict_layers") else "simple"
 
 
 def _nothing(file: ModelInfo, model: ModelInfo) -> Iterator[_Answer]:

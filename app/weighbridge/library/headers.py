@@ -44,6 +44,12 @@ class Headers:
         self._folders = {path: known for path, known in self._folders.items() if path in folders}
 
 
+def header_at(path: Path) -> ModelInfo | None:
+    """A brief read of the header of a GGUF file; None where that is none."""
+    answer = _read(path)
+    return answer if isinstance(answer, ModelInfo) else None
+
+
 def _read(path: Path) -> ModelInfo | BadFile:
     try:
         with FileSource(path) as source:
