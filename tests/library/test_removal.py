@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -242,6 +243,27 @@ def test_a_folder_within_a_folder_is_a_model_of_its_own(own, bin_):
     remove(plan(outer, [outer, inner], own), bin_)
     assert sorted(path.name for path in (own / "m").iterdir()) == ["8bit"]
     assert len(list((own / "m" / "8bit").iterdir())) == 3
+
+
+def test_a_model_in_our_folder_itself_takes_nothing_of_the_folders_below(own, bin_):
+    put_mlx(own)
+    put(own / "ann" / "Other" / "other.gguf")
+    put(own / "mmproj-stray.gguf")
+    (own / "ann" / "Other" / "README.md").write_text("read me")
+    (own / "pictures.txt").mkdir()
+    models = models_in(own)
+    (top,) = [model for model in models if model.format == "mlx"]
+    remove(plan(top, models, own), bin_)
+    assert sorted(bin_.names) == ["config.json", "model.safetensors", "tokenizer_config.json"]
+    assert sorted(path.name for path in own.iterdir()) == ["ann", "mmproj-stray.gguf", "pictures.txt"]
+    assert len(list((own / "ann" / "Other").iterdir())) == 2
+
+
+def test_what_is_gone_by_itself_leaves_nothing_to_remove(own):
+    put_mlx(own / "m")
+    model = only(own)
+    shutil.rmtree(own / "m")
+    assert plan(model, [model], own).only_off_list
 
 
 def test_two_formats_in_one_folder_share_what_is_around_them(own, bin_):

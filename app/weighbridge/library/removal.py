@@ -21,7 +21,6 @@ from weighbridge.hub.part import ENDING
 from weighbridge.library.disk import allocated_bytes
 from weighbridge.library.model import OWN, Model, key_of
 
-MAX_FILES = 10_000
 _BESIDE = (".json", ".jsonl", ".jinja", ".md", ".model", ".tiktoken", ".txt")
 """Files around the weights of a folder that is a model, as downloads bring them."""
 
@@ -29,7 +28,7 @@ _BROUGHT = (Role.IMATRIX, Role.PROJECTOR)
 """Companions that come with a model; an adapter or a draft may be the user's own work, and of use without it."""
 
 _SIDECARS = (ENDING, f"{ENDING}.json", f"{ENDING}.json.new", f"{ENDING}.lock")
-_WEIGHTS = (".bin", ".gguf", ".onnx", ".onnx_data", ".safetensors", ".xml")
+_WEIGHTS = (".bin", ".onnx", ".onnx_data", ".safetensors", ".xml")
 
 Bin = Callable[[Path], None]
 """Moves one file to the bin of the system. Raises OSError where there is none."""
@@ -193,19 +192,22 @@ def _belonging(model: Model, others: Sequence[Model]) -> list[Path]:
 
 
 def _around(model: Model, others: Sequence[Model]) -> Iterator[Path]:
-    """What tells of a model that is a folder; nothing where it shares the folder with another, or of one below it."""
+    """What lies beside the weights of a model that is a folder; nothing where it shares that folder with another."""
     if any(other.path == model.path for other in others):
         return
-    below = {other.path for other in others if other.path.is_relative_to(model.path)}
-    count = 0
-    for folder, folders, names in os.walk(model.path):
-        folders[:] = sorted(name for name in folders if Path(folder, name) not in below)
-        for name in sorted(names):
-            if name.lower().endswith((*_BESIDE, *_WEIGHTS)):
-                yield Path(folder, name)
-                count += 1
-        if count > MAX_FILES:
-            return
+    for folder in dict.fromkeys((model.path, *(part.parent for part in model.parts))):
+        for name in _names_in(folder):
+            path = folder / name
+            if name.lower().endswith((*_BESIDE, *_WEIGHTS)) and (path.is_symlink() or path.is_file()):
+                yield path
+
+
+def _names_in(folder: Path) -> list[str]:
+    """None where the folder is gone, or may not be read."""
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208 - names alone
+    except OSError:
+        return []
 
 
 def _users(models: Iterable[Model]) -> dict[str, set[str]]:
