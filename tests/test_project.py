@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from weighbridge.base.explain import WHAT_AND_NEXT
+from weighbridge.base.explain_builds import BUILDS
 from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
 from weighbridge.base.explain_hub import HUB
@@ -26,11 +27,14 @@ LONGEST_FILE, MEDIAN_FILE = 600, 150
 LONGEST_FUNCTION, MEDIAN_FUNCTION, USUAL_FUNCTION = 60, 10, 30
 
 RAISERS = {"BadFile", "NotFound", "Refused", "EngineFailed", "Unreachable", "WeighbridgeError", "Cause", "StreamFault"}
-EXPLAINED_IN = tuple(f"explain{about}.py" for about in ("", "_files", "_hardware", "_hub", "_library", "_speed"))
+EXPLAINED_IN = tuple(
+    f"explain{about}.py" for about in ("", "_builds", "_files", "_hardware", "_hub", "_library", "_speed")
+)
 CODE = re.compile(r"[a-z]+\.[a-z0-9_]+(\.[a-z0-9_]+)*")
 NOT_CODES = {
     "chat.completion",
     "chat.completion.chunk",
+    "build.json",
     "chat.open",
     "hardware.csv",
     "model.path",
@@ -97,8 +101,8 @@ def test_nothing_is_explained_that_nobody_says():
 
 
 def test_explanations_are_in_order():
-    rest = [code for code in WHAT_AND_NEXT if code not in HARDWARE | FILES | HUB | LIBRARY | SPEED]
-    for codes in (rest, list(HARDWARE), list(FILES), list(HUB), list(LIBRARY), list(SPEED)):
+    rest = [code for code in WHAT_AND_NEXT if code not in BUILDS | HARDWARE | FILES | HUB | LIBRARY | SPEED]
+    for codes in (rest, list(BUILDS), list(HARDWARE), list(FILES), list(HUB), list(LIBRARY), list(SPEED)):
         assert codes == sorted(codes)
 
 

@@ -1,9 +1,10 @@
 """What each error code says to a person: what happened, with its numbers, and what to do next.
 
-One table for errors of Weighbridge and causes told by engines; those about hardware stand in `explain_hardware`, those
-about what is in a file in `explain_files`, about the Hub in `explain_hub`, about what is done with models that are here
-in `explain_library`, about speed in `explain_speed`. Sentences are marked here and translated when shown. Keep it
-alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown as it is.
+One table for errors of Weighbridge and causes told by engines; those about builds of engines stand in `explain_builds`,
+about hardware in `explain_hardware`, about what is in a file in `explain_files`, about the Hub in `explain_hub`, about
+what is done with models that are here in `explain_library`, about speed in `explain_speed`. Sentences are marked here
+and translated when shown. Keep it alphabetical. A code missing here is a fault that a test finds; should one slip
+through, it is shown as it is.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.explain_builds import BUILDS
 from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
 from weighbridge.base.explain_hub import HUB
@@ -34,6 +36,7 @@ class Explanation:
 
 
 WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
+    **BUILDS,
     **FILES,
     **HARDWARE,
     **HUB,
@@ -142,6 +145,14 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "engine.bandwidth_slow": (
         mark("{engine} did not measure how fast the memory of the cards is within {limit_s} seconds."),
         mark("Published figures stand. Try again when nothing else uses the cards."),
+    ),
+    "engine.build_not_installed": (
+        mark("No installed engine uses {device}: the {build} build of {engine} would, and is not installed."),
+        mark("Install it: weighbridge engines install {build_id}"),
+    ),
+    "engine.build_not_used": (
+        mark("No engine in use uses {device}; {build} of {engine}, which is here, would."),
+        mark("Use it: weighbridge engines use {build_id}"),
     ),
     "engine.cannot_start": (
         mark("The engine's process could not be started."),

@@ -93,10 +93,16 @@ def runner_in_words(runner: Runner | None) -> str:
 
 
 def elsewhere_in_words(elsewhere: Elsewhere) -> str:
-    """ "Fits · 10.2 GiB left on RTX 3090 with the CUDA build of llama.cpp (install)"."""
+    """ "Fits · 10.2 GiB left on RTX 3090 with the CUDA build of llama.cpp (install)". A build that is here and not in
+    use is to be chosen.
+    """
     values = elsewhere.missing.values
+    if elsewhere.missing.code == "engine.build_not_used":
+        sentence = mark("{verdict} on {device} with {build} of {engine} (here, not in use)")
+    else:
+        sentence = mark("{verdict} on {device} with the {build} build of {engine} (install)")
     return text(
-        "{verdict} on {device} with the {build} build of {engine} (install)",
+        sentence,
         verdict=verdict_in_words(elsewhere.fit),
         device=elsewhere.device.name,
         build=str(values.get("build", "")),

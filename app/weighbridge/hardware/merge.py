@@ -127,7 +127,7 @@ def _as_device(engine: str, told: api.Device, table: Table) -> Device:
     memory = Memory(kind, None, None) if wrapped else Memory(kind, told.memory_total_bytes, told.memory_free_bytes)
     return Device(
         id=f"{engine}.{told.id}".lower(),
-        vendor=_vendor(told),
+        vendor=vendor_of(told),
         name=name,
         memory=memory,
         pci_id=told.pci_id,
@@ -137,7 +137,8 @@ def _as_device(engine: str, told: api.Device, table: Table) -> Device:
     )
 
 
-def _vendor(told: api.Device) -> str:
+def vendor_of(told: api.Device) -> str:
+    """The maker of a device, by what an engine calls it; "other" where that does not tell."""
     if told.id.startswith(("CUDA", "cuda")):
         return "nvidia"
     return vendor_named(told.name) or "other"

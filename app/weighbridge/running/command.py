@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from weighbridge_engines.api import KEY_VARIABLE, Engine, Load
+from weighbridge_engines.api import Engine, Load
 
 _QUIET = {
     "HF_HUB_OFFLINE": "1",
@@ -18,23 +18,53 @@ _QUIET = {
     "VLLM_NO_USAGE_STATS": "1",
 }
 _SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+_OF_OUR_PYTHON = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+_OF_A_PROGRAM = ("LLAMA_ARG_", "LLAMA_API_KEY")
+"""Settings of llama-server by environment: they would change a load that names them not, and nobody would see why."""
+_LIBRARIES, _KEPT_LIBRARIES = "LD_LIBRARY_PATH", "LD_LIBRARY_PATH_ORIG"
+"""Where libraries are looked for; a frozen build points it at its own, and keeps what it was before."""
 
 
 def command(engine: Engine, load: Load, port: int, frozen: bool) -> list[str]:
     """The engine's own program, or the worker that hosts its library."""
     if engine.command is not None:
         return engine.command(load, port)
-    return [*worker_argv(frozen), engine.id, "--port", str(port), "--load", json.dumps(load.as_json())]
+    return [*worker_argv(engine, frozen), engine.id, "--port", str(port), "--load", json.dumps(load.as_json())]
 
 
-def worker_argv(frozen: bool) -> list[str]:
-    """How the worker is started from here; a frozen build brings it as a program of its own."""
+def worker_argv(engine: Engine, frozen: bool) -> list[str]:
+    """How the worker of `engine` is started: by the Python of its own environment, or by ours.
+
+    A frozen build brings ours as a program of its own.
+    """
+    if engine.python is not None:
+        return [engine.python, "-P", "-s", "-m", "weighbridge_engines.worker"]
     if frozen:
         return [str(Path(sys.executable).with_name("weighbridge-worker"))]
     return [sys.executable, "-P", "-m", "weighbridge_engines.worker"]
 
 
 def environment(engine: Engine, key: str, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Ours with the engine's own values and key; the Hub offline, telemetry off, no Hub token."""
+    """Ours with the engine's own values and key; the Hub offline, telemetry off, no Hub token.
+
+    What is not hosted by our own Python gets nothing of ours on its path but `engine.host`.
+    """
     kept = {name: value for name, value in inherited.items() if name not in _SECRETS}
-    return {**kept, **_QUIET, **engine.environment, KEY_VARIABLE: key}
+    if engine.python is not None or engine.program is not None:
+        kept = without_ours(kept)
+    host = {} if engine.host is None else {"PYTHONPATH": engine.host}
+    return {**kept, **host, **_QUIET, **engine.environment, engine.key_variable: key}
+
+
+def without_ours(inherited: Mapping[str, str]) -> dict[str, str]:
+    """`inherited` for a program that is not ours: our Python, and the libraries of a frozen build, are not for it."""
+    kept = {
+        name: value
+        for name, value in inherited.items()
+        if name not in (*_OF_OUR_PYTHON, _KEPT_LIBRARIES) and not name.startswith(_OF_A_PROGRAM)
+    }
+    if getattr(sys, "frozen", False):
+        kept.pop(_LIBRARIES, None)
+        if _KEPT_LIBRARIES in inherited:
+            kept[_LIBRARIES] = inherited[_KEPT_LIBRARIES]
+    return kept

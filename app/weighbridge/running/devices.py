@@ -14,12 +14,15 @@ from typing import Any
 
 from weighbridge.base.small_files import read_small
 from weighbridge.hardware.bandwidth import load_table
+from weighbridge.hardware.child import Answer
 from weighbridge.hardware.machine import Device as CardOrPart
 from weighbridge.hardware.machine import Machine
 from weighbridge.hardware.merge import with_engines
 from weighbridge.running.bandwidths import CardSpeeds, measure_cards
+from weighbridge.running.builds import Offer, best_offer
 from weighbridge.running.cause import shown_extensions
-from weighbridge.running.questions import LIMIT_S, Ask, ask_worker, last_line, why
+from weighbridge.running.engines import offers_among
+from weighbridge.running.questions import LIMIT_S, Ask, ask_devices, last_line, why
 from weighbridge_engines.api import Cause, Device, Engine, no_devices
 
 FILE = "devices.json"
@@ -32,13 +35,17 @@ _BUILDS_OF = "llama.cpp"
 
 @dataclass(frozen=True)
 class Told:
-    """What one installed engine told. `devices` is None where it could not tell, for the reason in `problem`."""
+    """What one installed engine told, as the build that is in use.
+
+    `devices` is None where it could not tell, for the reason in `problem`. `offers` are its builds that are not in use.
+    """
 
     engine_id: str
     title: str
     version: str | None
     devices: tuple[Device, ...] | None
     problem: Cause | None = None
+    offers: tuple[Offer, ...] = ()
 
     @property
     def uses_processor(self) -> bool:
@@ -60,25 +67,37 @@ class EngineDevices:
 
     def told(self, machine: Machine) -> tuple[Told, ...]:
         """What each engine told. Never raises; a child that hangs costs LIMIT_S seconds, all of them together."""
-        able = [one for one in self._engines.values() if one.devices is not no_devices and one.missing() is None]
+        able = [one for one in self._engines.values() if _can_tell(one) and one.missing() is None]
+        offers = offers_among(self._engines)
+        told = self._told(able, machine)
+        return tuple(
+            replace(one, offers=tuple(offer for offer in offers if offer.engine_id == one.engine_id)) for one in told
+        )
+
+    def told_by(self, engine: Engine, machine: Machine) -> Told:
+        """What one build of an engine tells, in use or not. Never raises."""
+        return self._told([engine], machine)[0]
+
+    def _told(self, able: Sequence[Engine], machine: Machine) -> tuple[Told, ...]:
         known, here, has = self._read(), _key(machine), shown_extensions(machine.cpu.extensions)
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="devices") as pool:
             told = tuple(pool.map(lambda engine: _known(engine, known, here) or self._asked(engine, has), able))
-        fresh = {one.engine_id: _entry(one, here) for one in told if one.devices is not None and one.version}
+        pairs = zip(able, told, strict=True)
+        fresh = {_name(engine): _entry(one, here) for engine, one in pairs if one.devices is not None and one.version}
         if {**known, **fresh} != known:
             self._write({**known, **fresh})
         return told
 
     def _asked(self, engine: Engine, extensions: str) -> Told:
         try:
-            answer = ask_worker(engine, "--devices", self._ask)
+            answer = ask_devices(engine, self._ask)
         except OSError as error:
             return _failed(engine, "engine.devices_failed", reason=error.strerror or str(error))
         if answer.exit_code is None:
             return _failed(engine, "engine.devices_slow", limit_s=int(LIMIT_S))
         if answer.exit_code in _ILLEGAL_INSTRUCTION:
             return _failed(engine, "engine.illegal_instruction", signal="SIGILL", extensions=extensions)
-        devices = read_devices(answer.out)
+        devices = _devices_in(engine, answer)
         if devices is None or answer.exit_code != 0:
             return _failed(engine, "engine.devices_failed", reason=why(answer))
         return Told(engine.id, engine.title, engine.version(), devices)
@@ -101,6 +120,22 @@ class EngineDevices:
             return
 
 
+def _can_tell(engine: Engine) -> bool:
+    return engine.devices is not no_devices or bool(engine.listing)
+
+
+def _name(engine: Engine) -> str:
+    """By what an answer is remembered: builds of one engine see other devices."""
+    return engine.build or engine.id
+
+
+def _devices_in(engine: Engine, answer: Answer) -> tuple[Device, ...] | None:
+    if not engine.listing:
+        return read_devices(answer.out)
+    told = engine.read_listing(f"{answer.out}\n{answer.err}")
+    return None if told is None else tuple(told)
+
+
 def read_devices(text: str) -> tuple[Device, ...] | None:
     """The devices in the last line that a worker printed, before which libraries may have printed theirs."""
     try:
@@ -121,10 +156,18 @@ def by_engine(told: Iterable[Told]) -> dict[str, tuple[Device, ...]]:
 
 
 def missing_build(device: CardOrPart, told: Sequence[Told]) -> Cause | None:
-    """What is missing to use a device: None where an engine uses it, or where one that might could not tell."""
+    """What is missing to use a device: None where an engine uses it, or where one that might could not tell.
+
+    Where a build that would use it is known, the values hold its id, "build_id".
+    """
     build = _BUILDS.get(device.vendor)
     if device.seen_by or build is None or any(one.devices is None for one in told):
         return None
+    offer = best_offer(device, [offer for one in told for offer in one.offers])
+    if offer is not None:
+        values = {"device": device.name, "build": offer.title, "engine": offer.engine_title}
+        code = "engine.build_not_used" if offer.installed else "engine.build_not_installed"
+        return Cause(code, {**values, "build_id": offer.build_id, "verified": offer.verified})
     return Cause("engine.no_build", {"device": device.name, "build": build, "engine": _BUILDS_OF})
 
 
@@ -139,7 +182,7 @@ def _entry(told: Told, here: str) -> dict[str, Any]:
 
 
 def _known(engine: Engine, known: Mapping[str, Any], here: str) -> Told | None:
-    entry = known.get(engine.id)
+    entry = known.get(_name(engine))
     version = engine.version()
     if (
         not isinstance(entry, dict)

@@ -17,8 +17,15 @@ Ask = Callable[[Sequence[str], float, Mapping[str, str]], Answer]
 
 def ask_worker(engine: Engine, option: str, ask_child: Ask | None = None) -> Answer:
     """What it prints for `option`, such as "--devices". Raises OSError where it cannot be started."""
-    frozen = bool(getattr(sys, "frozen", False))
-    return (ask_child or ask)([*worker_argv(frozen), engine.id, option], LIMIT_S, environment(engine, "", os.environ))
+    argv = [*worker_argv(engine, bool(getattr(sys, "frozen", False))), engine.id, option]
+    return (ask_child or ask)(argv, LIMIT_S, environment(engine, "", os.environ))
+
+
+def ask_devices(engine: Engine, ask_child: Ask | None = None) -> Answer:
+    """What it prints when it is asked for its devices: the worker for a library, the program itself for one."""
+    if not engine.listing:
+        return ask_worker(engine, "--devices", ask_child)
+    return (ask_child or ask)(engine.listing, LIMIT_S, environment(engine, "", os.environ))
 
 
 def last_line(text: str) -> str:

@@ -95,7 +95,7 @@ class Sizing:
     ) -> Table | Cause:
         engine = self._engines[engine_id]
         with self._one:
-            key = (engine.id, engine.version(), files, decisive(load))
+            key = (engine.build or engine.id, engine.version(), files, decisive(load))
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
@@ -174,7 +174,7 @@ class Listener:
 def _trial(engine: Engine, load: Load, limits: Limits, task: Task) -> Table | Cause:
     """Start the child, listen, end it."""
     heard = Listener(engine, limits.output_bytes)
-    argv = [*worker_argv(bool(getattr(sys, "frozen", False))), engine.id, "--size", str(limits.memory_bytes)]
+    argv = [*worker_argv(engine, bool(getattr(sys, "frozen", False))), engine.id, "--size", str(limits.memory_bytes)]
     load_json = json.dumps(load.as_json())
     child = Child([*argv, "--load", load_json], environment(engine, "", os.environ), heard.hear, heard.done.set)
     try:

@@ -1,0 +1,148 @@
+"""The command line of llama.cpp's server that means the same as the parameters of its library. Pure.
+
+One table: for each parameter that `llama_server.values` sets, the option that says it. A parameter without a row is a
+fault that `arguments` raises, so that none is ever left out in silence. The key has no row: it travels in the
+environment, for others can read a command line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+KEY_VARIABLE = "LLAMA_API_KEY"
+"""Where the program looks for its key."""
+
+_HIDDEN = frozenset({"api_keys"})
+_OPTION = re.compile(r"(?:^|[\s,])(--?[a-zA-Z][\w-]*)")
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to say a value: `words` are the arguments for it; none where the program's own default says it."""
+
+    options: tuple[str, ...]
+    words: Callable[[Any], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """How a parameter is said: the first way whose options the program knows. `closing` ones only shut something that
+    an older program does not have, so that it can do without.
+    """
+
+    name: str
+    ways: tuple[Way, ...]
+    closing: bool = False
+
+
+def _plain(option: str) -> Way:
+    return Way((option,), lambda value: (option, str(value)))
+
+
+def _enumerated(option: str, prefix: str, names: Mapping[str, str] | None = None) -> Way:
+    """A value of an enumeration: its name without `prefix`, in small letters, or as `names` has it."""
+
+    def words(value: str) -> Sequence[str]:
+        name = value.removeprefix(prefix)
+        return (option, (names or {}).get(name, name.lower()))
+
+    return Way((option,), words)
+
+
+def _either(yes: str, no: str) -> Way:
+    return Way((yes, no), lambda value: (yes if value else no,))
+
+
+def _only(option: str, when: bool) -> Way:
+    """An option for one of two values; the other is the default."""
+    return Way((option,), lambda value: (option,) if value is when else ())
+
+
+def _listed(option: str, read: Callable[[Any], Iterable[object]] = iter) -> Way:
+    return Way((option,), lambda value: (option, ",".join(map(str, read(value)))))
+
+
+def _shares(values: Sequence[float]) -> list[str]:
+    """Without the shares of cards that are not there."""
+    last = max((place for place, share in enumerate(values) if share), default=-1)
+    return [f"{share:g}" for share in values[: last + 1]]
+
+
+def _layers(value: int) -> Sequence[str]:
+    """Below 0 it is the program's own choice."""
+    return () if value < 0 else ("--gpu-layers", str(value))
+
+
+_MAPPED = Way(("--mmap", "--no-mmap"), lambda value: ("--no-mmap" if value.endswith("NONE") else "--mmap",))
+ROWS: tuple[Row, ...] = (
+    Row("model.path", (_plain("--model"),)),
+    Row("model_alias", (_listed("--alias", sorted),)),
+    Row("hostnames", (_listed("--host"),)),
+    Row("port", (_plain("--port"),)),
+    Row("n_ctx", (_plain("--ctx-size"),)),
+    Row("n_parallel", (_plain("--parallel"),)),
+    Row("kv_unified", (_either("--kv-unified", "--no-kv-unified"),)),
+    Row("n_batch", (_plain("--batch-size"),)),
+    Row("n_ubatch", (_plain("--ubatch-size"),)),
+    Row("n_gpu_layers", (Way(("--gpu-layers",), _layers),)),
+    Row("tensor_split", (_listed("--tensor-split", _shares),)),
+    Row("tensor_buft_overrides", (_plain("--override-tensor"),)),
+    Row("cpuparams.n_threads", (_plain("--threads"),)),
+    Row("cpuparams_batch.n_threads", (_plain("--threads-batch"),)),
+    Row("cache_type_k", (_enumerated("--cache-type-k", "GGML_TYPE_"),)),
+    Row("cache_type_v", (_enumerated("--cache-type-v", "GGML_TYPE_"),)),
+    Row(
+        "flash_attn_type",
+        (_enumerated("--flash-attn", "LLAMA_FLASH_ATTN_TYPE_", {"ENABLED": "on", "DISABLED": "off"}),),
+    ),
+    Row("swa_full", (_only("--swa-full", True),)),
+    Row("load_mode", (_enumerated("--load-mode", "LLAMA_LOAD_MODE_"), _MAPPED)),
+    Row("fit_params", (Way(("--fit",), lambda value: ("--fit", "on" if value else "off")),)),
+    Row("cache_ram_mib", (_plain("--cache-ram"),), closing=True),
+    Row("ui", (_only("--no-ui", False), _only("--no-webui", False)), closing=True),
+    Row("offline", (_only("--offline", True),), closing=True),
+    Row("cors_origins", (_plain("--cors-origins"),), closing=True),
+    Row("cors_credentials", (_only("--no-cors-credentials", False),), closing=True),
+    Row("verbosity", (_plain("--verbosity"),)),
+)
+_BY_NAME = {row.name: row for row in ROWS}
+
+
+def arguments(values: Mapping[str, Any], known: Collection[str] | None = None) -> list[str]:
+    """The arguments that say `values`, in the words of a program that knows the options `known` (None: all).
+
+    Raises KeyError for a parameter that has no row, ValueError for one that this program has no word for.
+    """
+    told: list[str] = []
+    for name, value in values.items():
+        if name not in _HIDDEN:
+            told += _said(_BY_NAME[name], value, known)
+    return told
+
+
+def _said(row: Row, value: Any, known: Collection[str] | None) -> Sequence[str]:
+    for way in row.ways:
+        if known is None or all(option in known for option in way.options):
+            return way.words(value)
+    if row.closing:
+        return ()
+    raise ValueError(f"no option for {row.name}")
+
+
+def lacking(known: Collection[str]) -> tuple[str, ...]:
+    """The options that a program which knows `known` would need, as the newest one calls them."""
+    needed = (row for row in ROWS if not row.closing)
+    return tuple(
+        row.ways[0].options[0]
+        for row in needed
+        if not any(all(option in known for option in way.options) for way in row.ways)
+    )
+
+
+def options_in(text: str) -> frozenset[str]:
+    """The options that a help text explains: those at the beginning of its lines, before their explanations."""
+    lines = (line for line in text.splitlines() if line.startswith("-"))
+    return frozenset(option for line in lines for option in _OPTION.findall(line))
