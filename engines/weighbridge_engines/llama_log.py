@@ -22,6 +22,9 @@ _VALUES: Sequence[tuple[re.Pattern[str], str, Callable[[str], int | str]]] = (
     (re.compile(r"offloaded (\d+)/\d+ layers to GPU"), "gpu_layers", int),
     (re.compile(r"llama_kv_cache: size = .* K \((\w+)\):"), "key_type", str),
     (re.compile(r"llama_kv_cache: size = .* V \((\w+)\):"), "value_type", str),
+    (re.compile(r"loaded multimodal model, '(.+)'$"), "projector", str),
+    (re.compile(r"loading draft model '(.+)'$"), "draft", str),
+    (re.compile(r"loading lora adapter from '(.+)' \.\.\.$"), "adapters", str),
 )
 _BUFFER = re.compile(r"(?P<memory>\S+) +(?P<what>model|KV|RS|compute|output) buffer size = +(?P<mebibytes>[\d.]+) MiB")
 _TERMS = {

@@ -88,3 +88,33 @@ def test_what_is_not_told_is_unknown_and_does_not_differ():
     rows = settings(Load(model="m", context=4096), Told())
     assert rows[0] == Setting("context", 4096, None)
     assert not rows[0].differs
+
+
+BESIDE = """\
+0.00.100.000 I llama_context: n_ctx                 = 2048
+0.00.326.192 I common_speculative_init_result: loading draft model '/m/it's a draft.gguf'
+0.00.400.000 I llama_context: n_ctx                 = 4096
+0.00.353.587 I llama_adapter_lora_init: loading lora adapter from '/m/a.gguf' ...
+0.00.353.587 I llama_adapter_lora_init: loading lora adapter from '/m/b.gguf' ...
+0.00.400.000 I srv    load_model: loaded multimodal model, '/m/mmproj.gguf'
+"""
+
+
+def test_files_beside_the_model_are_told_and_a_drafts_context_is_not_the_models():
+    now = Told()
+    for line in BESIDE.splitlines():
+        now = now.with_line(report(line))
+    load = Load(
+        "m", context=2048, projector="/m/mmproj.gguf", draft="/m/it's a draft.gguf", adapters=("/m/a.gguf", "/x")
+    )
+    rows = {row.name: row for row in settings(load, now)}
+    assert (rows["context"].effective, rows["context"].differs) == (2048, False)
+    assert not rows["projector"].differs
+    assert not rows["draft"].differs
+    assert rows["adapters"] == Setting(
+        "adapters", ("/m/a.gguf", "/x"), ("/m/a.gguf", "/m/b.gguf"), "setting.changed_by_engine"
+    )
+
+
+def test_nothing_beside_the_model_is_no_setting():
+    assert not {"projector", "draft", "adapters"} & {row.name for row in settings(Load("m"), Told())}

@@ -18,8 +18,14 @@ SHOWN_IF_ASKED = (
     "cpu_experts",
     "split",
     "mapped",
+    "projector",
+    "draft",
+    "adapters",
 )
 """Settings that are left to the engine as a rule."""
+
+_FILES = ("projector", "draft", "adapters")
+"""Told once for each file."""
 
 _PADDED_TO = 256
 
@@ -41,7 +47,7 @@ class Told:
         if not reported:
             return self
         added = {name: int(value) for name, value in reported.items() if name.endswith("_bytes")}
-        values = {name: value for name, value in reported.items() if name not in (*added, "stage", "device")}
+        values = self._values(reported, added)
         device = str(reported.get("device", ""))
         return replace(
             self,
@@ -51,6 +57,22 @@ class Told:
             held={**self.held, device: _sums(self.held.get(device, {}), added)} if device else self.held,
         )
 
+    def _values(
+        self, reported: Mapping[str, int | float | str | bool], buffers: Mapping[str, int]
+    ) -> dict[str, object]:
+        """Once a draft is loaded, what is told of contexts and caches is its own: that of the model stands before."""
+        found: dict[str, object] = {}
+        for name, value in reported.items():
+            if name == "adapters":
+                found[name] = (*_texts(self.values.get(name)), str(value))
+            elif name not in (*buffers, "stage", "device") and (name in _FILES or "draft" not in self.values):
+                found[name] = value
+        return found
+
+
+def _texts(told: object) -> tuple[str, ...]:
+    return tuple(map(str, told)) if isinstance(told, tuple) else ()
+
 
 def _sums(sums: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
     return {**sums, **{name: sums.get(name, 0) + amount for name, amount in added.items()}}
@@ -58,7 +80,8 @@ def _sums(sums: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
 
 def settings(load: Load, told: Told) -> tuple[Setting, ...]:
     """Requested and effective, side by side, for what was asked for or told."""
-    rows = [_setting(name, getattr(load, name), told.values.get(name)) for name in (*SHOWN, *SHOWN_IF_ASKED)]
+    asked = {name: getattr(load, name) for name in (*SHOWN, *SHOWN_IF_ASKED)} | {"adapters": load.adapters or None}
+    rows = [_setting(name, requested, told.values.get(name)) for name, requested in asked.items()]
     return tuple(
         row
         for row in rows
