@@ -103,7 +103,7 @@ def test_what_an_unfinished_job_has_done_counts_for_its_successor(store):
 
 def test_those_that_were_being_fetched_wait_again_for_a_new_owner(store):
     for state in (State.RUNNING, State.RETRYING, State.VERIFYING, State.PAUSED, State.DONE):
-        store.add(replace(JOB, state=state))
+        store.add(replace(JOB, state=state, root=JOB.root / state))
     jobs = JobList(store)
     jobs.read(own=True)
     queued = State.QUEUED

@@ -362,6 +362,16 @@ def test_after_a_change_upstream_the_file_may_be_gone(start, job):
     until(lambda: (error := queue.snapshot().job(job_id).error) and error.code == "hub.no_file")
 
 
+def test_the_same_files_that_were_added_while_there_was_no_owner_are_one_job(start, job, store):
+    ids = [store.add(job({"a.gguf": A})).id for _ in range(3)]
+    other = store.add(job({"b.gguf": B})).id
+    queue = start(MadeSource({"a.gguf": A, "b.gguf": B}))
+    in_state(queue, ids[-1], State.DONE)
+    in_state(queue, other, State.DONE)
+    assert [each.id for each in queue.snapshot().jobs] == [ids[-1], other]
+    assert store.ids() == {ids[-1], other}
+
+
 def test_the_same_files_again_are_one_job(start, job):
     source = MadeSource({"a.gguf": A})
     queue = start(source)

@@ -31,6 +31,8 @@ class JobList:
             jobs = [replace(job, state=State.QUEUED, error=None) if job.state in ACTIVE else job for job in jobs]
         self._jobs = jobs
         self._have.clear()
+        for job in sorted(jobs, key=lambda each: each.id) if own else ():
+            self._succeed(job)  # somebody may have added it while nobody was the owner
 
     def added(self) -> list[Job]:
         """The jobs that others have put into the database."""
@@ -51,18 +53,20 @@ class JobList:
         return job
 
     def older(self, job: Job) -> Job | None:
-        """Another job for the same files in the same place."""
-        return next((each for each in self._jobs if each.is_same_as(job) and each.id != job.id), None)
+        """An earlier job for the same files in the same place."""
+        return next((each for each in self._jobs if each.is_same_as(job) and each.id < job.id), None)
 
     def admit(self, job: Job) -> None:
         """Take a new job behind all others, or in the place of an older, unfinished one for the same files."""
+        self._jobs.append(job)
+        self._succeed(job)
+
+    def _succeed(self, job: Job) -> None:
         older = self.older(job)
         if older is None:
-            self._jobs.append(job)
             return
         at = self._jobs.index(older)
         self.remove(older.id)
-        self._jobs.append(job)
         self.put(_carried(older, job))
         if older.state not in ENDED:
             self.move(self.get(job.id), at)
