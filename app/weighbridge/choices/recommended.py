@@ -38,6 +38,7 @@ PREFERRED: Mapping[str, tuple[str, ...]] = {
 _ON_OTHERS = ("gguf", "openvino", "onnx", "mlx")
 
 
+_FAST, _UNTOLD, _SLOW = range(3)
 _TOLD = re.compile(r"(\d{1,2}(?:\.\d{1,3})?) ?(?:bpw|bit)\b")
 """Labels that are the bits themselves: "4.0 bpw h6", "4bit g64"."""
 
@@ -132,15 +133,12 @@ def _standing(choice: Choice) -> int:
     return 5 if few else 4
 
 
-_SLOW = 2
-
-
 def _pace(choice: Choice) -> int:
-    """0 for what is fast enough, 1 where that is not known."""
+    """Fast enough before unknown, and that before slow."""
     writing = choice.speeds.decode if choice.speeds else None
     if writing is None:
-        return 1
-    return 0 if writing.mid_tps >= USABLE_TPS else _SLOW
+        return _UNTOLD
+    return _FAST if writing.mid_tps >= USABLE_TPS else _SLOW
 
 
 def _preference(choice: Choice, vendors: Mapping[str, str]) -> int:
@@ -154,15 +152,15 @@ def _preference(choice: Choice, vendors: Mapping[str, str]) -> int:
 
 def _why(best: Choice, rivals: Sequence[Choice]) -> Why:
     """The first thing that a person would ask about it."""
-    standing, bits = _standing(best), bits_of(best)
+    standing, bits = _standing(best), bits_of(best) or 0.0
     by_standing = {1: Why.TIGHT, 2: Why.FEW_BITS, 3: Why.FEW_BITS, 4: Why.PARTIAL, 5: Why.PARTIAL}
     if standing in by_standing:
         return by_standing[standing]
     if _pace(best) == _SLOW:
         return Why.SLOW
-    more = [one for one in rivals if (bits_of(one) or 0.0) > (bits or 0.0) + ALIKE_BITS]
-    if any(_pace(one) == _SLOW for one in more if (bits or 0.0) < NEAR_LOSSLESS_BITS - ALIKE_BITS):
-        return Why.FASTER
-    if bits is not None and bits >= NEAR_LOSSLESS_BITS - ALIKE_BITS:
+    if bits >= NEAR_LOSSLESS_BITS - ALIKE_BITS:
         return Why.NEAR_LOSSLESS
+    better = [one for one in rivals if (bits_of(one) or 0.0) > bits + ALIKE_BITS]
+    if any(_pace(one) == _SLOW for one in better):
+        return Why.FASTER
     return Why.MOST_BITS if rivals else Why.ONLY_ONE
