@@ -174,6 +174,14 @@ class ContextExceeded(Exception):
         self.context = context
 
 
+class Unsupported(Exception):
+    """Raised by `command` where this very build has no way to do what the load asks for; `cause` says what."""
+
+    def __init__(self, cause: Cause) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
 class Session(Protocol):
     """A loaded model that generates. Closing the iterator ends the work."""
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from weighbridge_engines.api import Cause, Unsupported
+
 KEY_VARIABLE = "LLAMA_API_KEY"
 """Where the program looks for its key."""
 
@@ -29,13 +31,16 @@ class Way:
 
 @dataclass(frozen=True)
 class Row:
-    """How a parameter is said: the first way whose options the program knows. `closing` ones only shut something that
-    an older program does not have, so that it can do without.
+    """How a parameter is said: the first way whose options the program knows.
+
+    Of a program that knows none of them, a `closing` one is left out, for it only shuts what that program does not
+    have; a `rare` one is refused where it is asked for; for any other, the program is too old.
     """
 
     name: str
     ways: tuple[Way, ...]
     closing: bool = False
+    rare: bool = False
 
 
 def _plain(option: str) -> Way:
@@ -71,6 +76,16 @@ def _shares(values: Sequence[float]) -> list[str]:
     return [f"{share:g}" for share in values[: last + 1]]
 
 
+def _each(option: str) -> Way:
+    """An option once for each of several values, which may hold commas."""
+    return Way((option,), lambda values: [word for value in values for word in (option, str(value))])
+
+
+def _draft_types(values: Iterable[str]) -> list[str]:
+    """COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE is "draft-simple"."""
+    return [value.removeprefix("COMMON_SPECULATIVE_TYPE_").lower().replace("_", "-") for value in values]
+
+
 def _layers(value: int) -> Sequence[str]:
     """Below 0 it is the program's own choice."""
     return () if value < 0 else ("--gpu-layers", str(value))
@@ -98,8 +113,12 @@ ROWS: tuple[Row, ...] = (
         "flash_attn_type",
         (_enumerated("--flash-attn", "LLAMA_FLASH_ATTN_TYPE_", {"ENABLED": "on", "DISABLED": "off"}),),
     ),
-    Row("swa_full", (_only("--swa-full", True),)),
+    Row("swa_full", (_only("--swa-full", True),), rare=True),
     Row("load_mode", (_enumerated("--load-mode", "LLAMA_LOAD_MODE_"), _MAPPED)),
+    Row("mmproj.path", (_plain("--mmproj"),), rare=True),
+    Row("speculative.draft.mparams.path", (_plain("--spec-draft-model"), _plain("--model-draft")), rare=True),
+    Row("speculative.types", (_listed("--spec-type", _draft_types),), rare=True),
+    Row("lora_adapters", (_each("--lora"),), rare=True),
     Row("fit_params", (Way(("--fit",), lambda value: ("--fit", "on" if value else "off")),)),
     Row("cache_ram_mib", (_plain("--cache-ram"),), closing=True),
     Row("ui", (_only("--no-ui", False), _only("--no-webui", False)), closing=True),
@@ -114,7 +133,7 @@ _BY_NAME = {row.name: row for row in ROWS}
 def arguments(values: Mapping[str, Any], known: Collection[str] | None = None) -> list[str]:
     """The arguments that say `values`, in the words of a program that knows the options `known` (None: all).
 
-    Raises KeyError for a parameter that has no row, ValueError for one that this program has no word for.
+    Raises KeyError for a parameter that has no row, Unsupported for one that this program has no word for.
     """
     told: list[str] = []
     for name, value in values.items():
@@ -129,12 +148,12 @@ def _said(row: Row, value: Any, known: Collection[str] | None) -> Sequence[str]:
             return way.words(value)
     if row.closing:
         return ()
-    raise ValueError(f"no option for {row.name}")
+    raise Unsupported(Cause("engine.option_unknown", {"option": row.ways[0].options[0]}))
 
 
 def lacking(known: Collection[str]) -> tuple[str, ...]:
     """The options that a program which knows `known` would need, as the newest one calls them."""
-    needed = (row for row in ROWS if not row.closing)
+    needed = (row for row in ROWS if not row.closing and not row.rare)
     return tuple(
         row.ways[0].options[0]
         for row in needed

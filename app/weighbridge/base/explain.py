@@ -237,6 +237,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("No engine of this program runs {format} files; {engine} does."),
         mark("Get the model in another format to run it here, GGUF for example."),
     ),
+    "engine.option_unknown": (
+        mark("This build of {engine} ({place}) has no {option}, which the load asks for."),
+        mark("Load without it, or use a newer build."),
+    ),
     "engine.out_of_memory": (
         mark("{engine} could not get the memory it needs."),
         mark("Choose a smaller context length, a smaller quantisation, or close other programs. Its own words: {line}"),

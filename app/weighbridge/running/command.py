@@ -7,7 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from weighbridge_engines.api import Engine, Load
+from weighbridge.base.errors import EngineFailed
+from weighbridge_engines.api import Engine, Load, Unsupported
 
 _QUIET = {
     "HF_HUB_OFFLINE": "1",
@@ -26,9 +27,16 @@ _LIBRARIES, _KEPT_LIBRARIES = "LD_LIBRARY_PATH", "LD_LIBRARY_PATH_ORIG"
 
 
 def command(engine: Engine, load: Load, port: int, frozen: bool) -> list[str]:
-    """The engine's own program, or the worker that hosts its library."""
+    """The engine's own program, or the worker that hosts its library.
+
+    Raises EngineFailed where this build of it cannot do what the load asks for.
+    """
     if engine.command is not None:
-        return engine.command(load, port)
+        try:
+            return engine.command(load, port)
+        except Unsupported as refusal:
+            values = {"engine": engine.title, "place": engine.program, **refusal.cause.values}
+            raise EngineFailed(refusal.cause.code, (), **values) from refusal
     return [*worker_argv(engine, frozen), engine.id, "--port", str(port), "--load", json.dumps(load.as_json())]
 
 
