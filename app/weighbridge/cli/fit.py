@@ -86,10 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _beside(model: Model, roles: list[str], ground: Ground) -> Beside:
     """The files that lie beside the model. Raises NotFound where there is none of a role."""
-    from weighbridge.cli.fit_ground import beside_of
+    from weighbridge.choices.parts import beside, named
     from weighbridge.library.recognise_path import recognise_path
 
-    return beside_of(model, roles, lambda draft: ground.blueprints.of(recognise_path(draft.path)))
+    return beside(named(model, roles), lambda draft: ground.blueprints.of(recognise_path(draft.path)))
 
 
 def whole(value: str) -> int:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 
 from weighbridge.base.database import Database
-from weighbridge.base.errors import NotFound
 from weighbridge.base.paths import default_paths
 from weighbridge.choices.blueprints import Blueprints
 from weighbridge.choices.choice import Choice, weigh
@@ -24,9 +23,8 @@ from weighbridge.estimates.beside import Beside
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.speed.speeds import PROMPT
 from weighbridge.formats.head import Head
-from weighbridge.formats.variant import Role
 from weighbridge.hardware.memory import detect_memory
-from weighbridge.library.model import Helper, Model
+from weighbridge.library.model import Model
 from weighbridge.library.recognise_path import recognise_path
 from weighbridge.running.choose import Asked, Defaults, batch_for, default_load
 from weighbridge.running.defaults import machine_defaults
@@ -110,23 +108,6 @@ class Ground:
     @cached_property
     def _speedometer(self) -> Speedometer:
         return Speedometer(self.around, self.tables, self._past)
-
-
-def beside_of(model: Model, roles: Sequence[str], digest: Callable[[Helper], Blueprint | None]) -> Beside:
-    """The files that lie beside the model, the digest of a draft among them. Raises NotFound where there is none of a
-    role.
-    """
-    found = {role: model.companion(Role(role)) for role in roles}
-    missing = next((role for role, helper in found.items() if helper is None), None)
-    if missing is not None:
-        raise NotFound("model.no_companion", model=model.title, role=missing)
-    sizes = {role: helper.size_bytes or 0 for role, helper in found.items() if helper is not None}
-    draft = found.get("draft")
-    return Beside(
-        projector_bytes=sizes.get("projector", 0),
-        adapter_bytes=sizes.get("adapter", 0),
-        draft=None if draft is None else digest(draft),
-    )
 
 
 def past_loads() -> tuple[Observation, ...]:

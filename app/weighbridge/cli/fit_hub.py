@@ -15,10 +15,11 @@ from weighbridge.base.paths import default_paths
 from weighbridge.base.task import Task
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.offered import Offered, offered, reference_of
+from weighbridge.choices.parts import beside, named
 from weighbridge.choices.recommended import recommended
 from weighbridge.cli.at_hub import asked, the_hub
 from weighbridge.cli.described import for_which_in_words
-from weighbridge.cli.fit_ground import Ground, beside_of
+from weighbridge.cli.fit_ground import Ground
 from weighbridge.cli.fit_hub_json import place_as_json, table_as_json
 from weighbridge.cli.fit_hub_words import place_in_words, table_in_words
 from weighbridge.cli.fit_report import Report, report
@@ -138,8 +139,8 @@ def _closely(looker: Looker, sight: Sight, offer: Offer, arguments: argparse.Nam
     drafts = [each.file for each in offer.variant.companions if each.role is Role.DRAFT]
     if Role.DRAFT.value not in arguments.beside or not drafts:
         return Meant(sight, offer, whole)
-    beside = Offer(Variant("gguf", drafts[0].stem, files=(drafts[0],)))
-    return Meant(sight, offer, whole, looker.look_closely(sight, beside, task))
+    draft = Offer(Variant("gguf", drafts[0].stem, files=(drafts[0],)))
+    return Meant(sight, offer, whole, looker.look_closely(sight, draft, task))
 
 
 def _shelf(repository: Repository, kept: Settings) -> Shelf:
@@ -159,9 +160,9 @@ def _tell_one(arguments: argparse.Namespace, ground: Ground, kept: Settings, see
     def digest(draft: Helper) -> Blueprint | None:
         return None if seen.draft is None else blueprint(seen.draft.info, draft.size_bytes)
 
-    beside = beside_of(model, arguments.beside, digest)
+    parts = beside(named(model, arguments.beside), digest)
     called = reference_of(sight.spot, seen.offer.variant)
-    told = Report(model, beside, called, seen.whole.heads, place_in_words(sight, row), place_as_json(sight, row))
+    told = Report(model, parts, called, seen.whole.heads, place_in_words(sight, row), place_as_json(sight, row))
     report(arguments, ground, told)
 
 
@@ -192,7 +193,7 @@ def _weighed(rows: Sequence[Offered], ground: Ground, arguments: argparse.Namesp
     for model in models:
         helped = [role for role in arguments.beside if model.companion(Role(role))]
         try:
-            weighed = ground.weighed(model, beside_of(model, helped, lambda _: None))
+            weighed = ground.weighed(model, beside(named(model, helped), lambda _: None))
         except Refused as error:
             refused.append(error)
             weighed = Choice(model, None, None, None, ground.load(model))
