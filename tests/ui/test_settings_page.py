@@ -160,6 +160,16 @@ def test_a_change_acts_at_once(qtbot, services):
     assert asked == [1]
 
 
+def test_models_of_other_programs_are_left_out_at_once(qtbot, services):
+    asked = []
+    services.bus.scan_wanted.connect(lambda: asked.append(1))
+    act(Settings(), replace(Settings(), other_programs=False), services)
+    assert [root.source for root in services.library.roots] == ["own"]
+    act(replace(Settings(), other_programs=False), Settings(), services)
+    assert {"ollama", "lm_studio", "hf_cache"} <= {root.source for root in services.library.roots}
+    assert asked == [1, 1]
+
+
 def test_the_port_follows_the_settings(qtbot, services):
     old = services.settings.value
     services.settings.change(port_on=True)

@@ -109,7 +109,8 @@ def _hex(digest: object) -> str:
 
 def _rows_of(blobs: Path, sha256: str, manifests: Sequence[Manifest], look: Look) -> Iterator[Row]:
     """The model whose weights have a hash, under the first of its names."""
-    name, *others = [manifest.name for manifest in manifests]
+    name, *others = names = [manifest.name for manifest in manifests]
+    short = [each.removesuffix(f":{_TAG}") for each in names if each.endswith(f":{_TAG}")]
     blob = look.walk.file(_blob(blobs, sha256))
     if blob is None:
         look.walk.skip(BadFile("ollama.blob", name=name, path=str(_blob(blobs, sha256))))
@@ -121,10 +122,7 @@ def _rows_of(blobs: Path, sha256: str, manifests: Sequence[Manifest], look: Look
             title=name,
             companions=tuple(_helpers(blobs, manifests, look)),
             sha256s=(sha256,),
-            aliases=(
-                *others,
-                *(each.removesuffix(f":{_TAG}") for each in (name, *others) if each.endswith(f":{_TAG}")),
-            ),
+            aliases=(*others, *short),
             unused=tuple(sorted({layer.kind for manifest in manifests for layer in manifest.of(*_NOT_USED)})),
         )
         yield replace(row, model=model)
