@@ -80,6 +80,15 @@ def test_what_an_installed_engine_runs_comes_first():
     assert said == "Near lossless, and it fits with room to spare. It needs Llama, which is not installed."
 
 
+def test_what_can_be_installed_comes_before_what_is_no_part_of_this_program():
+    missing = around(engines=(engine("llama_server", NOT_HERE),))
+    others = choice(8.5, form="awq", around=missing)
+    assert place(others, choice(4.8, around=missing)) == 1
+    alone = recommended([others])
+    assert (alone.engine, alone.is_ours) == ("vLLM", False)
+    assert recommended_in_words(alone).endswith("It needs vLLM, which is no part of this program.")
+
+
 def test_nothing_is_recommended_that_does_not_fit_or_is_damaged_or_no_model():
     assert recommended([]) is None
     assert recommended([choice(4.8, Verdict.NO), choice(4.8, Verdict.UNKNOWN), choice(4.8, None)]) is None

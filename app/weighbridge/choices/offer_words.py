@@ -28,6 +28,8 @@ def recommended_in_words(one: Recommended) -> str:
     said = text(_WHY[one.why])
     if one.engine is None:
         return said
+    if not one.is_ours:
+        return text("{reason} It needs {engine}, which is no part of this program.", reason=said, engine=one.engine)
     return text("{reason} It needs {engine}, which is not installed.", reason=said, engine=one.engine)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from weighbridge.choices.choice import NOT_RUN, Choice
+from weighbridge.choices.runner import NOT_OURS
 from weighbridge.estimates.fit import GOOD, Verdict
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.ggml_types import TYPES
@@ -38,6 +39,7 @@ PREFERRED: Mapping[str, tuple[str, ...]] = {
 _ON_OTHERS = ("gguf", "openvino", "onnx", "mlx")
 
 
+_INSTALLED, _TO_INSTALL, _OF_OTHERS = range(3)
 _FAST, _UNTOLD, _SLOW = range(3)
 _TOLD = re.compile(r"(\d{1,2}(?:\.\d{1,3})?) ?(?:bpw|bit)\b")
 """Labels that are the bits themselves: "4.0 bpw h6", "4bit g64"."""
@@ -60,13 +62,15 @@ class Why(StrEnum):
 class Recommended:
     """The place of the choice among those that were given, and why: it is of `bits` a weight (None: unknown).
 
-    `engine` is the title of what has to be installed for it; None where what is installed runs it.
+    `engine` is the title of what has to be installed for it, None where what is installed runs it; `is_ours`: it can be
+    installed by this program.
     """
 
     place: int
     why: Why
     bits: float | None = None
     engine: str | None = None
+    is_ours: bool = True
 
 
 def recommended(choices: Sequence[Choice], devices: Sequence[Device] = ()) -> Recommended | None:
@@ -80,9 +84,9 @@ def recommended(choices: Sequence[Choice], devices: Sequence[Device] = ()) -> Re
     vendors = {device.id: device.vendor for device in devices}
     place, best = min(able, key=lambda each: _rank(each[1], vendors))
     rivals = [choice for _, choice in able if choice is not best]
-    runner = best.runner
-    engine = None if runner is None or runner.installed else runner.title
-    return Recommended(place, _why(best, rivals), bits_of(best), engine)
+    needs = _needs(best)
+    engine = best.runner.title if best.runner is not None and needs else None
+    return Recommended(place, _why(best, rivals), bits_of(best), engine, needs != _OF_OTHERS)
 
 
 def bits_of(choice: Choice) -> float | None:
@@ -112,7 +116,7 @@ def _rank(choice: Choice, vendors: Mapping[str, str]) -> tuple[float, ...]:
     # Of those that are all too slow, the one with the fewest bits is the least slow.
     wanted = step if pace < _SLOW else -step
     return (
-        float(not (choice.runner and choice.runner.installed)),
+        float(_needs(choice)),
         float(_standing(choice)),
         float(pace),
         float(bits is None),
@@ -121,6 +125,14 @@ def _rank(choice: Choice, vendors: Mapping[str, str]) -> tuple[float, ...]:
         -useful,
         float(choice.model.size_bytes),
     )
+
+
+def _needs(choice: Choice) -> int:
+    """What is installed before what can be, and that before engines that are no part of this program."""
+    runner = choice.runner
+    if runner is None or runner.missing is None:
+        return _INSTALLED
+    return _OF_OTHERS if runner.missing.code == NOT_OURS else _TO_INSTALL
 
 
 def _standing(choice: Choice) -> int:

@@ -44,6 +44,10 @@ CALCULATED = ("llama_server", "llama_cpp", "mlx", "exllamav2", "exllamav3", "onn
 """Engines whose way with memory is known."""
 
 
+NOT_OURS = "engine.not_ours"
+"""Why an engine that is no part of this program runs nothing now."""
+
+
 @dataclass(frozen=True)
 class Runner:
     """Who runs a file. `missing` says why not now: None where an installed engine does.
@@ -90,4 +94,4 @@ def _chosen(format_id: str, engines: Iterable[Engine], engine_id: str) -> Runner
 
 def _not_ours(format_id: str, engine_id: str) -> Runner:
     title = TITLES[engine_id]
-    return Runner(engine_id, title, Cause("engine.not_ours", {"engine": title, "format": format_id}))
+    return Runner(engine_id, title, Cause(NOT_OURS, {"engine": title, "format": format_id}))

@@ -113,8 +113,9 @@ def _name(row: Offered) -> str:
     if row.offer is None or row.model is None:
         return row.spot.revision
     variant = row.offer.variant
-    label = text("{quant} (guessed)", quant=variant.label) if variant.label and variant.guessed else variant.label
-    if variant.format == FORMAT:
-        return label or row.model.title
-    place = variant.name if row.spot.revision == MAIN else row.spot.revision
-    return " · ".join(part for part in (place, label) if part) or row.model.title
+    label, place = variant.label, variant.name if row.spot.revision == MAIN else row.spot.revision
+    if variant.format == FORMAT or not place:
+        named = label or row.model.title
+    else:
+        named = f"{place} · {label}" if label and not variant.guessed else place
+    return text("{quant} (guessed)", quant=named) if label and variant.guessed else named
