@@ -33,7 +33,7 @@ def kept(services):
 
 def test_each_setting_that_is_told_has_a_named_field(page):
     told = [one for one in fields(Settings) if kind_of(one).title]
-    assert len(told) == 14
+    assert len(told) == 15
     for one in told:
         assert page.field(one.name).accessibleName() == kind_of(one).title
         assert page.field(one.name).accessibleDescription() == kind_of(one).description
