@@ -19,10 +19,8 @@ from weighbridge.library.headers import Headers
 from weighbridge.library.index import Library
 from weighbridge.library.model import ADDED, Model
 from weighbridge.library.places import Root
-from weighbridge.library.recognise_path import recognise_path
+from weighbridge.library.recognise_path import OF_FOLDERS, recognise_path
 from weighbridge.library.scan import list_models
-
-_OF_FOLDERS = (".bin", ".json", ".onnx", ".onnx_data", ".safetensors", ".xml")
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ def _file(path: Path, known: _Known, task: Task) -> Path:
     if not path.exists():
         raise NotFound("model.no_file", path=str(path))
     known.require_new(path)
-    if path.name.lower().endswith(_OF_FOLDERS):
+    if path.name.lower().endswith(OF_FOLDERS):
         place = recognise_path(path, task).path
         known.require_new(place)
         return place

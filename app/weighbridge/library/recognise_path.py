@@ -19,7 +19,9 @@ from weighbridge.library.rows import Row, echo_row, in_full, rows_below, shown_n
 from weighbridge.library.shelves.koboldcpp import launched
 from weighbridge.library.shelves.program import Look
 
-_OF_FOLDERS = (".bin", ".json", ".onnx", ".onnx_data", ".safetensors", ".xml")
+OF_FOLDERS = (".bin", ".json", ".onnx", ".onnx_data", ".safetensors", ".xml")
+"""Files that belong to a folder that is a model as a whole."""
+
 _PICKLES = (".ckpt", ".pickle", ".pkl", ".pt", ".pth")
 MAX_NAMED = 12
 
@@ -53,7 +55,7 @@ def _of_file(path: Path, task: Task) -> Row:
         raise BadFile("model.pickle", name=path.name)
     if name.endswith(LAUNCH):
         return launched(path, Look(Walk(task), Headers(), task))
-    if name.endswith(_OF_FOLDERS) and not is_gguf(path.name):
+    if name.endswith(OF_FOLDERS) and not is_gguf(path.name):
         return _with_file(path, task)
     return _gguf(path, task)
 

@@ -18,17 +18,18 @@ from weighbridge.base.errors import Refused
 from weighbridge.formats.variant import Role
 from weighbridge.hub.jobs import ENDED, Job
 from weighbridge.hub.part import ENDING
+from weighbridge.hub.wanted import BESIDE
 from weighbridge.library.disk import allocated_bytes
+from weighbridge.library.files import WEIGHTS
 from weighbridge.library.model import OWN, Model, key_of
 
-_BESIDE = (".json", ".jsonl", ".jinja", ".md", ".model", ".tiktoken", ".txt")
-"""Files around the weights of a folder that is a model, as downloads bring them."""
+_AROUND = (*WEIGHTS, ".onnx", ".onnx_data", *BESIDE, ".md")
+"""Files of a folder that is a model, as downloads bring them."""
 
 _BROUGHT = (Role.IMATRIX, Role.PROJECTOR)
 """Companions that come with a model; an adapter or a draft may be the user's own work, and of use without it."""
 
 _SIDECARS = (ENDING, f"{ENDING}.json", f"{ENDING}.json.new", f"{ENDING}.lock")
-_WEIGHTS = (".bin", ".onnx", ".onnx_data", ".safetensors", ".xml")
 
 Bin = Callable[[Path], None]
 """Moves one file to the bin of the system. Raises OSError where there is none."""
@@ -198,7 +199,7 @@ def _around(model: Model, others: Sequence[Model]) -> Iterator[Path]:
     for folder in dict.fromkeys((model.path, *(part.parent for part in model.parts))):
         for name in _names_in(folder):
             path = folder / name
-            if name.lower().endswith((*_BESIDE, *_WEIGHTS)) and (path.is_symlink() or path.is_file()):
+            if name.lower().endswith(_AROUND) and (path.is_symlink() or path.is_file()):
                 yield path
 
 
