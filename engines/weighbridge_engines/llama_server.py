@@ -12,6 +12,7 @@ import secrets
 import signal
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import Enum
 from functools import reduce
 from importlib import metadata, util
@@ -163,7 +164,8 @@ def size(load: Load) -> None:
     """Print the table of what `load` would take: llama.cpp's trial without weights, the first thing its fitting does.
 
     At this log level, nothing that stands in the model file is printed before the table. Nothing is mapped, as in the
-    trial itself: where that fails the load goes on, and would read the whole file into the system's cache.
+    trial itself: where that fails the load goes on, and would read the whole file into the system's cache. What is
+    loaded beside the model is left out.
     """
     import xllamacpp
 
@@ -176,7 +178,8 @@ def size(load: Load) -> None:
         "n_threads_http": 1,
     }
     _stand_still_at_a_crash()
-    xllamacpp.Server(parameters(load, 0, secrets.token_urlsafe(), **trial))
+    alone = replace(load, projector=None, draft=None, adapters=())
+    xllamacpp.Server(parameters(alone, 0, secrets.token_urlsafe(), **trial))
 
 
 def _stand_still_at_a_crash() -> None:

@@ -1,10 +1,12 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.formats.made_gguf import gguf
 
 from weighbridge.base.errors import NotFound
 from weighbridge.choices.part_words import pairing_in_words, role_in_words
-from weighbridge.choices.parts import beside, named, parts_of, with_parts
+from weighbridge.choices.parts import Parts, beside, named, parts_of, with_parts
 from weighbridge.estimates.beside import Beside
 from weighbridge.formats.pairing import UNTOLD, Compared, Pairing
 from weighbridge.formats.variant import Role
@@ -54,6 +56,52 @@ def test_a_load_names_its_parts():
     assert (load.projector, load.draft, load.adapters) == (str(SEES.path), str(DRAFTS.path), (str(lora.path),))
     assert with_parts(load, ()) == Load("/m/m.gguf")
     assert Load.from_json(load.as_json()) == load
+
+
+@pytest.fixture
+def chosen(tmp_path):
+    """A model beside which the user has put a projector and a draft."""
+    keys = {"general.architecture": "llama", "llama.block_count": 2, "llama.nextn_predict_layers": 1}
+    (tmp_path / "draft.gguf").write_bytes(gguf(keys | {"llama.embedding_length": 64}))
+    (tmp_path / "mmproj.gguf").write_bytes(bytes(600))
+    files = {Role.DRAFT: tmp_path / "draft.gguf", Role.PROJECTOR: tmp_path / "mmproj.gguf"}
+    return Parts(lambda model: Mark(parts=files) if model.title == "m" else Mark())
+
+
+def test_what_is_chosen_is_named_in_the_load_and_weighed(chosen, tmp_path):
+    load = chosen.named_in(Load("/m/m.gguf"), MODEL)
+    assert (load.projector, load.draft) == (str(tmp_path / "mmproj.gguf"), str(tmp_path / "draft.gguf"))
+    assert load.draft_kind == "mtp"
+    weighed = chosen.beside(load)
+    assert weighed.projector_bytes == 600
+    assert weighed.draft is not None
+    assert weighed.draft.architecture == "llama"
+
+
+def test_a_draft_is_read_once_until_it_changes(chosen, tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr("weighbridge.choices.parts.header_at", lambda path: read.append(path.name))
+    load = replace(Load("/m/m.gguf"), draft=str(tmp_path / "draft.gguf"))
+    assert chosen.beside(load).draft is None
+    chosen.beside(load)
+    assert read == ["draft.gguf"]
+    (tmp_path / "draft.gguf").write_bytes(bytes(1234))
+    chosen.beside(load)
+    assert len(read) == 2
+
+
+def test_what_is_gone_weighs_nothing(chosen, tmp_path):
+    load = chosen.named_in(Load("/m/m.gguf"), MODEL)
+    (tmp_path / "mmproj.gguf").unlink()
+    (tmp_path / "draft.gguf").unlink()
+    assert chosen.beside(load).nothing
+
+
+def test_a_load_without_a_choice_is_as_it_was(chosen):
+    load = Load("/m/m.gguf")
+    assert chosen.named_in(load, replace(MODEL, title="other")) is load
+    assert chosen.named_in(load, replace(MODEL, format="exl3")) is load
+    assert chosen.beside(load).nothing
 
 
 def test_whether_a_file_is_for_a_model_in_words():

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from weighbridge.base.errors import NotFound
 from weighbridge.estimates.beside import Beside
-from weighbridge.estimates.blueprint import Blueprint
+from weighbridge.estimates.blueprint import Blueprint, blueprint
+from weighbridge.formats.model import ModelInfo
+from weighbridge.formats.pairing import draft_kind_of
 from weighbridge.formats.variant import Role
+from weighbridge.library.headers import header_at
 from weighbridge.library.marks import Mark
 from weighbridge.library.model import Helper, Model
 from weighbridge_engines.api import Load
@@ -16,6 +20,7 @@ from weighbridge_engines.api import Load
 Digest = Callable[[Helper], Blueprint | None]
 LOADED = (Role.PROJECTOR, Role.DRAFT, Role.ADAPTER)
 """The roles of files that an engine loads."""
+_ALONE = Beside()
 
 
 def parts_of(model: Model, mark: Mark) -> tuple[Helper, ...]:
@@ -54,6 +59,53 @@ def with_parts(load: Load, parts: Sequence[Helper], draft_kind: str = "simple") 
         draft_kind=draft_kind,
         adapters=tuple(paths[Role.ADAPTER]),
     )
+
+
+class Parts:
+    """What loads name beside a model, by the marks of models. Safe to use from any thread.
+
+    Headers of drafts are read briefly, once for each state of a file.
+    """
+
+    def __init__(self, mark_of: Callable[[Model], Mark] = lambda _model: Mark()) -> None:
+        self._mark_of = mark_of
+        self._drafts: dict[Path, tuple[int, int, ModelInfo | None]] = {}
+
+    def named_in(self, load: Load, model: Model) -> Load:
+        """`load` with what the user has chosen to load beside `model`; only where its format can have such files."""
+        parts = parts_of(model, self._mark_of(model)) if model.format == "gguf" else ()
+        if not parts:
+            return load
+        draft = next((helper.path for helper in parts if helper.role is Role.DRAFT), None)
+        info = None if draft is None else self._header(draft)
+        return with_parts(load, parts, "simple" if info is None else draft_kind_of(info))
+
+    def beside(self, load: Load) -> Beside:
+        """What the files that `load` names weigh."""
+        if load.projector is None and load.draft is None and not load.adapters:
+            return _ALONE
+        named = (
+            (Role.PROJECTOR, load.projector),
+            (Role.DRAFT, load.draft),
+            *((Role.ADAPTER, one) for one in load.adapters),
+        )
+        there = [_there(Helper(role, Path(path), 0)) for role, path in named if path is not None]
+        return beside([helper for helper in there if helper is not None], self._digest)
+
+    def _digest(self, draft: Helper) -> Blueprint | None:
+        info = self._header(draft.path)
+        return None if info is None else blueprint(info, draft.size_bytes)
+
+    def _header(self, path: Path) -> ModelInfo | None:
+        try:
+            status = path.stat()
+        except OSError:
+            return None
+        state = status.st_size, status.st_mtime_ns
+        known = self._drafts.get(path)
+        if known is None or known[:2] != state:
+            known = self._drafts[path] = (*state, header_at(path))
+        return known[2]
 
 
 def _there(helper: Helper) -> Helper | None:

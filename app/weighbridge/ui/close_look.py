@@ -56,12 +56,14 @@ class Look:
 def look_closely(asked: Look, sources: Sources, task: Task) -> Closely:
     """Takes its time: not for the GUI thread."""
     model, around = asked.model, asked.around
-    choice = weigh(model, sources.blueprints.of(model), asked.load, around, with_remedy=True)
+    beside = sources.parts.beside(asked.load)
+    choice = weigh(model, sources.blueprints.of(model), asked.load, around, beside=beside, with_remedy=True)
     if choice.fit is None or choice.blueprint is None:
         return Closely(choice, wanted_tps=asked.wanted_tps)
     longest = longest_context(choice.blueprint, choice.fit.plan, choice.places)
     if not asked.is_other:
-        choice = _told_by_engine(after_loads(choice, around, sources.past()), asked, sources, task)
+        choice = after_loads(choice, around, sources.past())
+        choice = _told_by_engine(choice, asked, sources, task) if beside.nothing else choice
     choice = replace(choice, speeds=speeds_of(choice, around, sources.speeds.tables, asked.runs))
     return Closely(choice, longest, _changes(choice, asked, sources), asked.wanted_tps)
 

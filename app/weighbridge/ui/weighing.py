@@ -149,7 +149,7 @@ class Weighing(QObject):
     def load_of(self, model: Model) -> Load:
         """How `model` is weighed and would be loaded."""
         wanted = self._what_if
-        load = self._sources.default_load(model)
+        load = self._sources.parts.named_in(self._sources.default_load(model), model)
         return replace(
             load,
             key_type=wanted.key_type,
@@ -158,6 +158,13 @@ class Weighing(QObject):
             gpu_layers=wanted.gpu_layers,
             cpu_experts=wanted.cpu_experts,
         )
+
+    def choose_parts(self, model: Model) -> None:
+        """What is loaded beside `model` has been chosen anew: its figures hold no more."""
+        self._known.pop(model.id, None)
+        if self._looked is not None and self._looked[2] is model:
+            self._looked = None
+        self.outdated.emit()
 
     def load_to_make(self, model: Model) -> Load:
         """The same with the parts named that a verdict of PARTIAL keeps in the memory of this machine, which loads."""
@@ -260,7 +267,9 @@ class Weighing(QObject):
                 self._untold[model.id] = None
 
     def _weighed(self, model: Model, around: Surroundings) -> Choice:
-        return weigh(model, self._sources.blueprints.of(model), self.load_of(model), around.if_unused(model.id))
+        sources, load = self._sources, self.load_of(model)
+        beside = sources.parts.beside(load)
+        return weigh(model, sources.blueprints.of(model), load, around.if_unused(model.id), beside=beside)
 
     def _weigh_anew(self, model: Model, around: Surroundings) -> bool:
         """Weigh `model`, unless its figures are those of now. Whether it was."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weighbridge.choices.blueprints import Blueprints
+from weighbridge.choices.parts import Parts
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
 from weighbridge.running.devices import Told
@@ -33,3 +34,4 @@ class Sources:
     past: Callable[[], tuple[Observation, ...]]
     speeds: Speedometers
     sizing: Sizing | None = None
+    parts: Parts = field(default_factory=Parts)

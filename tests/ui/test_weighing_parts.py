@@ -1,0 +1,39 @@
+"""What is loaded beside a model is weighed with it, and named in the load that is made."""
+
+from dataclasses import replace
+
+from weighbridge.choices.parts import Parts
+from weighbridge.estimates.estimate import Term
+from weighbridge.formats.variant import Role
+from weighbridge.ui.weighing import Weighing
+
+EIGHT = "Qwen3-8B-Q4_K_M"
+
+
+def projector_bytes(choice):
+    return sum(share.terms.get(Term.PROJECTOR) or 0 for share in choice.fit.estimate.shares)
+
+
+def test_a_chosen_projector_is_in_the_figure_and_in_the_load(full, qtbot, tmp_path):
+    full.memories.start()
+    qtbot.waitUntil(lambda: full.memories.machine is not None)
+    file = tmp_path / "mmproj.gguf"
+    file.write_bytes(bytes(1000))
+    weighing = Weighing(replace(full.weighing._sources, parts=Parts(full.marks.of)), full.background)
+    model = next(one for one in full.library.models if one.id == EIGHT)
+    weighing.refresh([model], [model])
+    alone = weighing.choice(model)
+    assert projector_bytes(alone) == 0
+    full.marks.choose_part(model, Role.PROJECTOR, file)
+    with qtbot.waitSignal(weighing.outdated):
+        weighing.choose_parts(model)
+    weighing.refresh([model], [model])
+    weighed = weighing.choice(model)
+    assert projector_bytes(weighed) == 1400
+    assert weighed.fit.estimate.total_bytes == alone.fit.estimate.total_bytes + 1400
+    assert weighing.load_to_make(model).projector == str(file)
+    full.marks.choose_part(model, Role.PROJECTOR, None)
+    weighing.choose_parts(model)
+    weighing.refresh([model], [model])
+    assert weighing.load_to_make(model).projector is None
+    weighing.quiet()
