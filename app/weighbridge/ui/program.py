@@ -256,6 +256,7 @@ class Program(QObject):
         return made
 
     def _make_weighing(self, core: Core, memories: MemoryWatch, facts: MachineFacts) -> Weighing:
+        from weighbridge.choices.parts import Parts
         from weighbridge.running.observations import Observations
         from weighbridge.running.paces import speed_tables
         from weighbridge.running.scales import available_bytes
@@ -279,6 +280,7 @@ class Program(QObject):
             past=Observations(core.database).all,
             speeds=speeds,
             sizing=Sizing(core.engines, self._paths.data / "sizing", available_bytes),
+            parts=Parts(core.marks.of),
         )
         return Weighing(sources, self.background, self)
 
