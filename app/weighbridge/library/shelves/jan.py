@@ -10,8 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from weighbridge.base.errors import BadFile
 from weighbridge.base.printable import printable
 from weighbridge.base.small_files import read_small
@@ -70,24 +68,13 @@ def _noted(note: Path, folder: Path, name: str, look: Look) -> Row | None:
     return replace(row, model=replace(row.model, id=name, title=name, companions=beside))
 
 
-class _Plain(yaml.SafeLoader):
-    """YAML without references, by which a short text could stand for an endless one."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("alias")
-        return super().compose_node(parent, index)
-
-
 def _read(note: Path) -> Mapping[str, Any]:
+    from weighbridge.library.shelves.plain_yaml import read_yaml
+
     try:
-        value = yaml.load(read_small(note, MAX_NOTE_BYTES), _Plain)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise BadFile("library.note", program="Jan", path=str(note), reason=reason) from error
-    if not isinstance(value, dict):
-        raise BadFile("library.note", program="Jan", path=str(note), reason=type(value).__name__)
-    return value
+        return read_yaml(read_small(note, MAX_NOTE_BYTES))
+    except (OSError, ValueError) as error:
+        raise BadFile("library.note", program=JAN.title, path=str(note), reason=str(error)[:200]) from error
 
 
 JAN = Program("jan", "Jan", folders, rows)
