@@ -1,7 +1,7 @@
 """The process that hosts one library engine: `python -m weighbridge_engines.worker ENGINE --port N --load JSON`.
 
 With `--devices` in place of the rest it prints what the engine can compute on, as one line of JSON, and ends; with
-`--bandwidth` how fast it read the memory of each. With
+`--bandwidth` how fast it read the memory of each; with `--version` the library's version. With
 `--size BYTES` in place of the port it prints what the load would take, and may itself take so much memory for that
 (Linux; other systems do not hold a process to such a limit).
 
@@ -34,10 +34,8 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"worker: no engine {arguments.engine!r}\n")
         return 2
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
-    if arguments.devices:
-        return _print("devices", [asdict(device) for device in engine.devices()])
-    if arguments.bandwidth:
-        return _print("bandwidth", {} if engine.bandwidth is None else dict(engine.bandwidth()))
+    if arguments.devices or arguments.bandwidth or arguments.version:
+        return _tell(engine, arguments)
     load = Load.from_json(json.loads(arguments.load))
     key = os.environ.pop(KEY_VARIABLE, "")
     if arguments.size is not None:
@@ -57,18 +55,27 @@ def _arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("engine")
     parser.add_argument("--devices", action="store_true")
     parser.add_argument("--bandwidth", action="store_true")
+    parser.add_argument("--version", action="store_true")
     parser.add_argument("--size", type=int)
     parser.add_argument("--port", type=int)
     parser.add_argument("--load")
     arguments = parser.parse_args(argv)
-    asked = arguments.devices or arguments.bandwidth
+    asked = arguments.devices or arguments.bandwidth or arguments.version
     if not asked and (arguments.load is None or (arguments.port is None) == (arguments.size is None)):
-        parser.error("--load and either --port or --size are needed, or --devices, or --bandwidth")
+        parser.error("--load and either --port or --size are needed, or --devices, --bandwidth, or --version")
     return arguments
 
 
-def _print(name: str, told: object) -> int:
-    """An exception of the library has ended the process before: its last line on stderr is the reason."""
+def _tell(engine: Engine, asked: argparse.Namespace) -> int:
+    """An exception of the library ends the process: its last line on stderr is the reason."""
+    name: str
+    told: object
+    if asked.devices:
+        name, told = "devices", [asdict(device) for device in engine.devices()]
+    elif asked.bandwidth:
+        name, told = "bandwidth", {} if engine.bandwidth is None else dict(engine.bandwidth())
+    else:
+        name, told = "version", engine.version()
     sys.stdout.write(json.dumps({name: told}) + "\n")
     return 0
 

@@ -21,11 +21,11 @@ BUILDS: Mapping[str, tuple[str, str]] = {
     ),
     "build.install_failed": (
         mark("{build} could not be installed ({reason}). What was in use before still is."),
-        mark("All that was said is in {log}."),
+        mark("All that was said is in {log_file}."),
     ),
     "build.no_devices": (
         mark("{build} was installed but could not tell what it can compute on ({reason}). It was removed again."),
-        mark("What was in use before still is. All that was said is in {log}."),
+        mark("What was in use before still is. All that was said is in {log_file}."),
     ),
     "build.no_program": (
         mark("There is no program to run at {path}."),
@@ -33,7 +33,7 @@ BUILDS: Mapping[str, tuple[str, str]] = {
     ),
     "build.no_token": (
         mark("{build} was installed but wrote no token ({reason}). It was removed again."),
-        mark("What was in use before still is. All that was said is in {log}."),
+        mark("What was in use before still is. All that was said is in {log_file}."),
     ),
     "build.no_wheels": (
         mark("There are no wheels at {path}."),
@@ -54,6 +54,14 @@ BUILDS: Mapping[str, tuple[str, str]] = {
     "build.program_failed": (
         mark("{path} did not say what it can do ({reason})."),
         mark("Start it in a terminal with --help: it must be a llama-server that runs on this machine."),
+    ),
+    "build.sees_no_card": (
+        mark("{build} is installed, but sees no card here, so it was not put to use."),
+        mark("Look at the card's driver; then: weighbridge engines use {build}"),
+    ),
+    "build.slow": (
+        mark("{engine} did not write a token within {limit_s} seconds."),
+        mark("Try again when the machine has less to do."),
     ),
     "build.too_old": (
         mark("{path} ({version}) is too old, or no llama-server: it does not know {lacking}."),

@@ -50,11 +50,17 @@ def index_settings(environment: Mapping[str, str]) -> IndexSettings:
     return IndexSettings(told, ("--no-index",) if no_index else ())
 
 
+def index_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The hosts that uv may ask, in its order, told what `index_settings` says: for a person who wants to know."""
+    default = environment.get("UV_DEFAULT_INDEX") or environment.get("UV_INDEX_URL") or "https://pypi.org/simple"
+    more = (environment.get(name, "") for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL"))
+    addresses = [address.rpartition("=")[2] for told in (*more, default) for address in told.split()]
+    return tuple(dict.fromkeys(filter(None, (urlsplit(address).hostname for address in addresses))))
+
+
 def index_host(environment: Mapping[str, str]) -> str:
-    """The host that uv asks first, told what `index_settings` says: for a person who wants to know."""
-    told = (environment.get(name, "") for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX"))
-    address = next(filter(None, told), "") or "https://pypi.org/simple"
-    return urlsplit(address.split()[0].rpartition("=")[2]).hostname or ""
+    """The one that it asks first; "" where all its indexes are folders."""
+    return next(iter(index_hosts(environment)), "")
 
 
 def _pip_settings(environment: Mapping[str, str]) -> dict[str, str]:

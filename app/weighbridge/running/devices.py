@@ -81,26 +81,12 @@ class EngineDevices:
     def _told(self, able: Sequence[Engine], machine: Machine) -> tuple[Told, ...]:
         known, here, has = self._read(), _key(machine), shown_extensions(machine.cpu.extensions)
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="devices") as pool:
-            told = tuple(pool.map(lambda engine: _known(engine, known, here) or self._asked(engine, has), able))
+            told = tuple(pool.map(lambda engine: _known(engine, known, here) or told_now(engine, has, self._ask), able))
         pairs = zip(able, told, strict=True)
         fresh = {_name(engine): _entry(one, here) for engine, one in pairs if one.devices is not None and one.version}
         if {**known, **fresh} != known:
             self._write({**known, **fresh})
         return told
-
-    def _asked(self, engine: Engine, extensions: str) -> Told:
-        try:
-            answer = ask_devices(engine, self._ask)
-        except OSError as error:
-            return _failed(engine, "engine.devices_failed", reason=error.strerror or str(error))
-        if answer.exit_code is None:
-            return _failed(engine, "engine.devices_slow", limit_s=int(LIMIT_S))
-        if answer.exit_code in _ILLEGAL_INSTRUCTION:
-            return _failed(engine, "engine.illegal_instruction", signal="SIGILL", extensions=extensions)
-        devices = _devices_in(engine, answer)
-        if devices is None or answer.exit_code != 0:
-            return _failed(engine, "engine.devices_failed", reason=why(answer))
-        return Told(engine.id, engine.title, engine.version(), devices)
 
     def _read(self) -> dict[str, Any]:
         try:
@@ -118,6 +104,22 @@ class EngineDevices:
             beside.replace(self._file)
         except OSError:
             return
+
+
+def told_now(engine: Engine, extensions: str = "-", ask_child: Ask | None = None) -> Told:
+    """Ask one engine, here and now. `extensions` are those of the processor, in words. Never raises."""
+    try:
+        answer = ask_devices(engine, ask_child)
+    except OSError as error:
+        return _failed(engine, "engine.devices_failed", reason=error.strerror or str(error))
+    if answer.exit_code is None:
+        return _failed(engine, "engine.devices_slow", limit_s=int(LIMIT_S))
+    if answer.exit_code in _ILLEGAL_INSTRUCTION:
+        return _failed(engine, "engine.illegal_instruction", signal="SIGILL", extensions=extensions)
+    devices = _devices_in(engine, answer)
+    if devices is None or answer.exit_code != 0:
+        return _failed(engine, "engine.devices_failed", reason=why(answer))
+    return Told(engine.id, engine.title, engine.version(), devices)
 
 
 def _can_tell(engine: Engine) -> bool:

@@ -1,0 +1,65 @@
+"""Whether a build works here: it tells its devices, and writes one token with a model that is here."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from weighbridge.base.errors import EngineFailed
+from weighbridge.base.task import Task
+from weighbridge.formats.architectures import Kind
+from weighbridge.library.model import Model
+from weighbridge.running.choose import default_load
+from weighbridge.running.defaults import machine_defaults
+from weighbridge.running.process import EngineProcess
+from weighbridge.running.questions import Ask, ask_worker, last_line
+from weighbridge.running.state import State
+from weighbridge_engines.api import Engine
+
+MOST_MODEL_BYTES = 8 << 30
+LIMIT_S = 180.0
+_POLL_S = 0.1
+_CONTEXT = 512
+
+
+def trial_model(models: Iterable[Model], formats: Iterable[str]) -> Model | None:
+    """The smallest whole model that chats, in one of `formats`; None where none is here, or but huge ones."""
+    wanted = set(formats)
+    able = (one for one in models if one.format in wanted and one.kind is Kind.CHAT and one.problem is None)
+    small = [one for one in able if one.size_bytes <= MOST_MODEL_BYTES]
+    return min(small, key=lambda model: model.size_bytes, default=None)
+
+
+def version_told(engine: Engine, ask_child: Ask | None = None) -> str | None:
+    """The version of an engine's library in its own environment; None where it does not tell."""
+    try:
+        told = json.loads(last_line(ask_worker(engine, "--version", ask_child).out))["version"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return told if isinstance(told, str) else None
+
+
+def write_a_token(engine: Engine, model: Model, environment: Mapping[str, str], task: Task) -> None:
+    """Load `model` and have it answer. Raises what the load fails with, EngineFailed("build.slow") where it takes
+    longer than LIMIT_S, and Cancelled.
+    """
+    load = replace(default_load(model, machine_defaults(_CONTEXT)), context=_CONTEXT)
+    wake = threading.Event()
+    process = EngineProcess(engine, model, load, environment, wake.set)
+    until = time.monotonic() + LIMIT_S
+    try:
+        while process.running.state is State.LOADING and time.monotonic() < until:
+            wake.wait(_POLL_S)
+            wake.clear()
+            task.check()
+    finally:
+        reached = process.running
+        process.stop()
+        process.join()
+    if reached.error is not None:
+        raise reached.error
+    if reached.state is not State.READY:
+        raise EngineFailed("build.slow", process.log.lines(), engine=engine.title, limit_s=int(LIMIT_S))
