@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from tests.ui.fakes import running
+from tests.ui.made_library import keys, put
 
 from weighbridge.base.errors import BadFile
 from weighbridge.library.disk import allocated_bytes
@@ -13,6 +14,7 @@ from weighbridge.library.places import Root
 from weighbridge.library.removal import Going, Removal, Staying, Why
 from weighbridge.ui.models.library_row import Column
 from weighbridge.ui.pages import library_shelf
+from weighbridge.ui.pages.library import owner_of
 from weighbridge.ui.removal_words import removal_in_words
 
 THIN = "\u202f"
@@ -229,6 +231,49 @@ def test_every_way_to_act_is_in_the_menus_and_named(page):
     shown = {entry.text() for entry in page.detail.more.menu().actions() if entry.text()}
     assert shown >= {"Show in the file manager", "Verify the chosen model", "Remove the chosen model…"}
     assert page.detail.more.accessibleName()
+
+
+def test_what_may_be_here_twice_is_looked_for_when_asked_and_linked(page, full, qtbot):
+    first = full.paths.models / "a" / "Twice.gguf"
+    put(first.parent, first.name, keys("llama", 4, 4096, 4, 64, 8), 3 << 20)
+    second = full.paths.models / "b" / "Again.gguf"
+    second.parent.mkdir()
+    second.write_bytes(first.read_bytes())
+    page.rescan()
+    part = page.foot.part("doubles")
+    qtbot.waitUntil(lambda: part.text() == "1 model may be here twice")
+    part.click()
+    qtbot.waitUntil(page.foot.panel.isVisible)
+    assert part.text().startswith("1 file is here twice · ")
+    assert {"Twice", "Again"} == set(page.foot.panel.said[0].replace(" (Weighbridge)", "").split(" = "))
+    page.foot.panel.buttons[0].click()
+    qtbot.waitUntil(lambda: first.stat().st_ino == second.stat().st_ino)
+    qtbot.waitUntil(lambda: not page._doubles.busy)
+
+
+def test_where_no_two_are_of_one_size_nothing_is_said_of_doubles(page):
+    assert page.foot.part("doubles").isHidden()
+
+
+def test_the_template_of_a_model_is_shown_until_it_is_used(page, full, qtbot):
+    template = {"tokenizer.ggml.model": "gpt2", "tokenizer.chat_template": "{{ messages }}"}
+    put(full.paths.models, "Owner/New-GGUF/New.gguf", keys("llama", 4, 4096, 4, 64, 8) | template, 3 << 20)
+    page.rescan()
+    qtbot.waitUntil(lambda: "New" in listed(page))
+    page.table.choose("New")
+    view = page.detail.template
+    qtbot.waitUntil(lambda: not view.isHidden())
+    assert view.template == "{{ messages }}"
+    assert view.fold.line.text() == "Chat template, from Owner"
+    full.marks.used(page.table.chosen.model, 5.0)
+    assert view.isHidden()
+
+
+def test_an_owner_is_told_by_the_place():
+    below = Path("/m")
+    assert owner_of(model("A", Path("/m/Qwen/Q-GGUF/q.gguf")), [below]) == "Qwen"
+    assert owner_of(model("A", Path("/m/q.gguf")), [below]) == ""
+    assert owner_of(model("A", Path("/c/models--Qwen--Q/snapshots/1/q.gguf")), [below]) == "Qwen"
 
 
 def model(name, *parts):

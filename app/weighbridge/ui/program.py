@@ -170,6 +170,7 @@ class Program(QObject):
             _makers()  # the pages' imports take longer than making them, and need no GUI thread
             core = build_core(self._paths, lambda: self.settings.value, self._engines, self._mark)
             self._core = core
+            core.library.recall()  # so that the first page has its rows as it comes
             return core
 
         self.background.run(build, self._built, self.window.show_error)
@@ -256,7 +257,6 @@ class Program(QObject):
         return made
 
     def _make_weighing(self, core: Core, memories: MemoryWatch, facts: MachineFacts) -> Weighing:
-        from weighbridge.choices.parts import Parts
         from weighbridge.running.observations import Observations
         from weighbridge.running.paces import speed_tables
         from weighbridge.running.scales import available_bytes
@@ -280,7 +280,7 @@ class Program(QObject):
             past=Observations(core.database).all,
             speeds=speeds,
             sizing=Sizing(core.engines, self._paths.data / "sizing", available_bytes),
-            parts=Parts(core.marks.of),
+            parts=core.parts,
         )
         return Weighing(sources, self.background, self)
 

@@ -12,13 +12,16 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 from weighbridge.base.errors import Cancelled, WeighbridgeError
 from weighbridge.base.settings import Settings
 from weighbridge.base.words import text
+from weighbridge.library.folders import repository_of
 from weighbridge.library.model import Model
 from weighbridge.running.state import State
 from weighbridge.ui.adding import Adding
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.library_filters import keeping, offered
 from weighbridge.ui.library_rows import LibraryRows
+from weighbridge.ui.models.library_row import LibraryRow
 from weighbridge.ui.pages.library_detail import LibraryDetail
+from weighbridge.ui.pages.library_doubles import Doubles
 from weighbridge.ui.pages.library_foot import LibraryFoot
 from weighbridge.ui.pages.library_head import LibraryHead
 from weighbridge.ui.pages.library_shelf import Shelf
@@ -64,6 +67,7 @@ class LibraryPage(Page):
         self._services = services
         self._scanning = Scanning(services, self)
         self._asked_to_measure = False
+        self._template_of: tuple[str, float | None, bool] | None = None
         self._table = LibraryTable(services.theme)
         self._table.explain_speed_by(services.weighing.speed_basis)
         self._controls = WhatIfBar(Settings().context)
@@ -85,6 +89,7 @@ class LibraryPage(Page):
         self._shelf = Shelf(services, self._question, self._work, self)
         self._adding = Adding(services, self._question, self)
         self._foot = LibraryFoot(services.theme, PARTS)
+        self._doubles = Doubles(services, self._foot, self._work, self)
         self._stock = Stock(services, self._rows, self._foot, self._shelf, self)
         self._showing = Showing(services, self._table, self._show_unfiltered)
         self._later = QTimer(self)
@@ -175,10 +180,8 @@ class LibraryPage(Page):
             self._question.hide()
         elif self._starter.running:
             self._starter.cancel()
-        elif self._shelf.busy:
-            self._shelf.cancel()
-        elif self._adding.busy:
-            self._adding.cancel()
+        elif self._at_work is not None:
+            self._at_work.cancel()
         elif chosen is not None and chosen.running is not None and chosen.running.state is State.LOADING:
             self.stop()
         elif not self._errors.isHidden():
@@ -189,12 +192,18 @@ class LibraryPage(Page):
             return False
         return True
 
+    @property
+    def _at_work(self) -> Shelf | Doubles | Adding | None:
+        """What goes on and can be given up."""
+        return next((each for each in (self._shelf, self._doubles, self._adding) if each.busy), None)
+
     def shut(self) -> None:
         self._scanning.cancel()
         self._adding.cancel()
         self._starter.cancel()
         self._progress.finish()
         self._shelf.cancel()
+        self._doubles.cancel()
         self._work.finish()
         self._rows.close()
         self._detail.quiet()
@@ -320,6 +329,8 @@ class LibraryPage(Page):
         self._rows.marked.connect(self._marked)
         self._shelf.failed.connect(self._errors.show_error)
         self._shelf.verified.connect(self._verified)
+        self._shelf.template_read.connect(self._template_read)
+        self._doubles.failed.connect(self._errors.show_error)
         self._detail.note_written.connect(self._shelf.note)
         self._search.textChanged.connect(self._table.search)
         self._rescan.clicked.connect(lambda _checked: self.rescan())
@@ -434,6 +445,7 @@ class LibraryPage(Page):
         if self._chips.chosen != chosen:
             self._filter()
         self._stock.show()
+        self._doubles.show()
         self._controls.show_cards(services.weighing.has_cards)
         self._weigh()
         self._show_body()
@@ -448,6 +460,22 @@ class LibraryPage(Page):
         """Something was written on a model; it may be off the list now, or on it again."""
         self._show_all()
         self._services.bus.library_changed.emit()
+
+    def _ask_template(self, row: LibraryRow) -> None:
+        """A template that was never used is shown before it is."""
+        told = row.model.info is not None and bool(row.model.info.has_chat_template)
+        key = row.model.id, row.mark.used_s, told
+        if key == self._template_of:
+            return
+        self._template_of = key
+        self._detail.template.show_template(None)
+        if row.mark.used_s is None and row.model.problem is None and told:
+            self._shelf.read_template(row.model)
+
+    def _template_read(self, model: Model, template: str | None) -> None:
+        chosen = self._table.chosen
+        if chosen is not None and chosen.model.id == model.id and chosen.mark.used_s is None:
+            self._detail.template.show_template(template, owner_of(model, self._services.library.folders))
 
     def _verified(self, model: Model, words: str) -> None:
         chosen = self._table.chosen
@@ -518,7 +546,8 @@ class LibraryPage(Page):
             view, elsewhere = weighing.speed_view(chosen.choice), weighing.other is not None
             self._detail.show_row(chosen, weighing.closely(chosen.model), view, elsewhere=elsewhere)
             if self.isVisible():
-                weighing.look_closely(chosen.model)
+                self._ask_template(chosen)
+            weighing.look_closely(chosen.model)
         whole = chosen is not None and chosen.model.problem is None
         active = chosen is not None and chosen.running is not None and chosen.running.state is not State.FAILED
         self._do_load.setEnabled(whole and not active)
@@ -533,6 +562,18 @@ class LibraryPage(Page):
         """What loading `model` would end."""
         self._room.ask(model, None if model is None else self._services.weighing.load_to_make(model))
         self._detail.show_ends(self._room.words)
+
+
+def owner_of(model: Model, folders: Sequence[Path]) -> str:
+    """The owner of the repository that a model is of, where its place tells: in the Hub's cache, or as OWNER/NAME/FILE
+    below one of `folders`; "" elsewhere.
+    """
+    repository = repository_of(model.path)
+    if repository is not None:
+        return repository.partition("/")[0]
+    below = [model.path.relative_to(folder).parts for folder in folders if model.path.is_relative_to(folder)]
+    deep = 3 if model.path in model.parts else 2
+    return next((parts[0] for parts in below if len(parts) == deep), "")
 
 
 def longest_stated(chosen: Model | None, models: Sequence[Model]) -> int | None:

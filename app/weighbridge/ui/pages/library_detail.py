@@ -135,7 +135,6 @@ class LibraryDetail(QFrame):
         if self._row is not None and self._row.model.id != shown.model.id:
             self._note.leave()
             self.tell("")
-            self._template.show_template(None)
         self._row = shown
         model, running = shown.model, shown.running
         self._title.setText(model.title)

@@ -12,13 +12,14 @@ from weighbridge.library.model import ADDED, Model
 from weighbridge.ui import shelf_words
 from weighbridge.ui.folders import short
 from weighbridge.ui.library_rows import LibraryRows
+from weighbridge.ui.pages.library_doubles import PART
 from weighbridge.ui.pages.library_foot import LibraryFoot
 from weighbridge.ui.pages.library_shelf import Shelf
 from weighbridge.ui.services import Services
 from weighbridge.ui.widgets.lines_panel import Line
 
 _FOLDERS, _SKIPPED, _OFF = "folders", "skipped", "off"
-PARTS = (_FOLDERS, _SKIPPED, _OFF)
+PARTS = (_FOLDERS, _SKIPPED, PART, _OFF)
 
 
 class Stock(QObject):
