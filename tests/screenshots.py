@@ -51,7 +51,7 @@ def draught(mark: str, salt: float = 1.025) -> float:
 
 """
 SAID = {"text": TEXT, "repeat": 50, "tps": 60, "context": 8192}
-PAGES = ("library", "chat", "server", "machine", "downloads", "network", "settings")
+PAGES = ("discover", "library", "chat", "server", "machine", "downloads", "network", "settings")
 
 
 def main() -> None:
@@ -59,6 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--model", type=Path, help="a real GGUF, loaded and chatted with")
+    parser.add_argument("--discover", action="store_true", help="the page Discover alone, against a Hub on loopback")
     parser.add_argument("--downloads", action="store_true", help="the pages Downloads and Network alone")
     parser.add_argument("--fonts", type=float, default=1.0, help="how much larger the fonts are")
     parser.add_argument("--machine", help="a recorded machine, of tests/hardware/machines, to show the Library on")
@@ -69,7 +70,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ["WEIGHBRIDGE_HOME"] = home
         camera = _Camera(Path(home), arguments.out, arguments.fonts)
-        if arguments.downloads:
+        if arguments.discover:
+            camera.shoot_discover(arguments.machine)
+        elif arguments.downloads:
             camera.shoot_downloads()
         elif arguments.machine:
             camera.shoot_on(arguments.machine, used=not arguments.unused)
@@ -107,7 +110,7 @@ class _Camera:
         self._until(lambda: program.window.pages["library"].table.chosen is not None)
         program.window.pages["library"].table.choose("Qwen3-8B-Q4_K_M")
         self._take_downloads()
-        for page in PAGES:
+        for page in PAGES[1:]:  # the first one asks the Hub
             if page == "machine":  # the graphs need a past
                 program.window.show_page(page)
                 self._wait(12_000)
@@ -125,6 +128,57 @@ class _Camera:
         self._take_downloads()
         self._take("network")
         self._program.close()
+
+    def shoot_discover(self, recorded: str | None) -> None:
+        """Before it may ask, what it offers, a model that is open, the choice that is looked at, and what is named."""
+        from tests.fake_hub import FakeHub
+        from tests.ui.discover.made_hub import fill
+
+        from weighbridge.hardware import again, detect
+
+        machine = _machine(recorded, used=True) if recorded else None
+        with FakeHub() as hub:
+            fill(hub)
+            self._program.settings.change(hub_endpoint=hub.endpoint)
+            if machine is None:
+                self._take_discover()
+                return
+            with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", _unmoved):
+                self._take_discover()
+
+    def _take_discover(self) -> None:
+        program = self._program
+        program.open()
+        self._until(lambda: program.services is not None and program.services.memories.machine is not None)
+        page = program.window.pages["discover"]
+        program.window.resize(*SIZES[-1])
+        program.window.show_page("discover")
+        self._take("discover_entry")
+        page.entry.button.click()
+        self._until(lambda: page.list.rows and all(row.badge for row in page.list.rows))
+        self._take("discover_offered")
+        program.window.resize(*SIZES[-1])
+        page.list.choose("qwen/qwen3-8b")
+        page.list.entered.emit()
+        self._until(lambda: page.pane.table.chosen is not None and page.pane.table.chosen.recommended)
+        self._until(lambda: page.discovery.whole(page.pane.table.chosen.offered) is not None)
+        self._wait(1_500)
+        self._take("discover_open")
+        page.pane.detail.card_fold.toggle()
+        self._until(lambda: bool(page.pane.detail.card.raw))
+        self._take("discover_card")
+        page.pane.detail.card_fold.toggle()
+        page.filters.fold()
+        page.filters.search.setText("no such model")
+        page.filters.look()
+        self._until(lambda: not page.list.rows and not page.discovery.is_searching)
+        self._take("discover_nothing")
+        program.settings.change(offline=True)
+        page.filters.search.setText("qwen")
+        page.filters.look()
+        self._until(page.errors.isVisible)
+        self._take("discover_offline")
+        program.close()
 
     def shoot_on(self, recorded: str, used: bool) -> None:
         """The Library on a recorded machine: what fits, what fits in part, what does not."""

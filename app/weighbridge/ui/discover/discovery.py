@@ -160,6 +160,11 @@ class Discovery(QObject):
             return ()
         return tuple(row.model for row in self.rows(key) if row.model is not None and row.model.problem is None)
 
+    def formats(self, key: str) -> set[str]:
+        """The formats that a base model is to be had in, as far as lists tell."""
+        hits = (spot.hit for spot in self._of(key).spots if spot.hit is not None)
+        return {each for hit in hits for each in hit.formats}
+
     def failure(self, spot: Spot) -> WeighbridgeError | None:
         """Why a look at a spot failed."""
         return self._opened[self._key].failed.get(place_of(spot)) if self._key in self._opened else None

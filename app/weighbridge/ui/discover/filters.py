@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
@@ -138,6 +138,7 @@ class Filters(QWidget):
         self._head.addWidget(self._more)
         self._head.addWidget(opener)
         self._head.setStretch(1, 1)
+        self._head.setAlignment(self._formats, Qt.AlignmentFlag.AlignVCenter)
         named, said = QWidget(), label(text("Author"), "dim")
         said.setBuddy(self._author)
         row(said, self._author, owner=named, gap=2)

@@ -72,7 +72,7 @@ class _Painter(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         row: GroupRow = index.data(_ROW)
         lines = 3 if row.reason else 2
-        return QSize(option.fontMetrics.height() * 10, option.fontMetrics.height() * lines + 5 * STEP)
+        return QSize(option.fontMetrics.height() * 10, option.fontMetrics.height() * lines + (lines + 3) * STEP)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         row: GroupRow = index.data(_ROW)
@@ -94,11 +94,11 @@ class _Painter(QStyledItemDelegate):
         painter.setFont(bold)
         _draw(painter, place, row.title, tokens.text, _LEFT)
         painter.setFont(option.font)
-        place.translate(0, high + STEP // 2)
+        place.translate(0, high + STEP)
         taken = self._paint_badge(painter, place, row)
         _draw(painter, place.adjusted(0, 0, -taken, 0), row.detail, tokens.dim, _LEFT)
         if row.reason:
-            place.translate(0, high)
+            place.translate(0, high + STEP)
             _draw(painter, place, row.reason, tokens.dim, _LEFT)
         painter.restore()
 

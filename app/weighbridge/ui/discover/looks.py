@@ -64,6 +64,7 @@ class Looks(QObject):
         self._sights: OrderedDict[str, Sight] = OrderedDict()
         self._now: tuple[Spot, Task] | None = None
         self._until_s = 0.0
+        self._told: tuple[str, tuple[str, ...]] = ("", ())
         self._clock = QTimer(self, interval=_SECOND_MS)
         self._clock.timeout.connect(self._tick)
 
@@ -130,8 +131,12 @@ class Looks(QObject):
                 task = self._background.stream(work, partial(self._seen, spot), partial(self._failed, spot), "look")
                 self._now = spot, task
         waits = bool(self._wanted or self._counted) and self._now is None
-        (self._clock.start if waits else self._clock.stop)()
-        self.changed.emit()
+        if waits != self._clock.isActive():
+            (self._clock.start if waits else self._clock.stop)()
+        standing = self.now, tuple(self._wanted)
+        if standing != self._told:  # whoever hears it asks again for what is in sight
+            self._told = standing
+            self.changed.emit()
 
     def _next(self) -> Spot | None:
         for place in list(self._wanted):

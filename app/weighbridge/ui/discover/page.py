@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -18,14 +18,14 @@ from weighbridge.ui.discover.filters import Filters
 from weighbridge.ui.discover.group_list import GroupList
 from weighbridge.ui.discover.group_row import in_order_of
 from weighbridge.ui.discover.pane import ChoicesPane
-from weighbridge.ui.discover.weighed_rows import counted, group_rows
+from weighbridge.ui.discover.weighed_rows import Standing, counted, group_rows
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.remedies import remedies
 from weighbridge.ui.services import Services
 from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.empty_state import EmptyState
 from weighbridge.ui.widgets.error_panel import ErrorPanel
-from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
+from weighbridge.ui.widgets.parts import action, column, label, panel, row
 
 _DRAW_MS = 40
 """What is told in between is drawn together."""
@@ -34,7 +34,7 @@ _SECOND_MS = 1000
 _WIDE_EMS = 62
 """A page that is less wide shows the list or the choices, not both."""
 
-_LIST_EMS = 17
+_LIST_EMS = 20
 
 
 class DiscoverPage(Page):
@@ -48,9 +48,9 @@ class DiscoverPage(Page):
         self._filters = Filters(services.theme, label(text("Discover"), "title"), self._pane.machine.opener)
         self._list = GroupList(services.theme)
         self._nothing = label("", "dim", wrap=True)
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._status = ElidedLabel(at_left=True)
         self._errors = ErrorPanel(services.theme)
-        self._back = button(text("Back to the list"), self._show_list)
         self._entry = self._make_entry()
         self._body = QStackedWidget()
         self._is_begun = False
@@ -176,10 +176,7 @@ class DiscoverPage(Page):
         self._left = QWidget()
         left = column(self._list_panel, self._status, owner=self._left, gap=1)
         left.setStretch(0, 1)
-        self._right = QWidget()
-        right = column(row(self._back, None), self._pane, owner=self._right, gap=2)
-        right.setStretch(1, 1)
-        both = row(self._left, self._right, gap=3)
+        both = row(self._left, self._pane, gap=3)
         both.setStretch(1, 1)
         full = QWidget()
         inner = column(self._filters, self._errors, both, owner=full, gap=3)
@@ -208,6 +205,7 @@ class DiscoverPage(Page):
         self._discovery.failed.connect(self._failed)
         self._discovery.meant.connect(self._pane.choose)
         self._pane.changed.connect(self._refresh)
+        self._pane.back_wanted.connect(self._show_list)
         self._pane.failed.connect(self._show_error)
         services.weighing.weighed.connect(lambda _ids: self._soon())
         services.weighing.looked.connect(lambda _id: self._soon())
@@ -276,8 +274,8 @@ class DiscoverPage(Page):
         """The list goes first where there is no room for both."""
         narrow = self._is_narrow
         self._left.setVisible(not narrow or self._shows_list)
-        self._right.setVisible(not narrow or not self._shows_list)
-        self._back.setVisible(narrow)
+        self._pane.setVisible(not narrow or not self._shows_list)
+        self._pane.back.setVisible(narrow)
         em = self.fontMetrics().height()
         self._left.setMaximumWidth(em * (200 if narrow else _LIST_EMS))
         self._left.setMinimumWidth(0 if narrow else em * _LIST_EMS)
@@ -335,7 +333,7 @@ class DiscoverPage(Page):
         standing = {}
         for key, _group in discovery.groups:
             models = discovery.models(key)
-            standing[key] = counted(models, choice_of), len(models)
+            standing[key] = Standing(counted(models, choice_of), len(models), len(discovery.formats(key)))
         suggested = time.time() if self._filters.wish.is_plain else None
         rows = group_rows(discovery.groups, standing, discovery.looks.now, suggested)
         if discovery.key:  # what is offered stays in its place under the hand of who has chosen already
@@ -343,8 +341,14 @@ class DiscoverPage(Page):
         self._list.show_rows(rows)
         self._list.setVisible(bool(rows))
         self._nothing.setVisible(not rows)
-        searching = text("Asking the Hub…") if discovery.is_searching else ""
-        self._nothing.setText(searching or text("Nothing was found. Try other words, or fewer filters."))
+        self._nothing.setText(self._nothing_in_words())
+
+    def _nothing_in_words(self) -> str:
+        if self._discovery.is_searching:
+            return text("Asking the Hub…")
+        if not self._errors.isHidden():
+            return text("The list comes as soon as the Hub can be asked.")
+        return text("Nothing was found. Try other words, or fewer filters.")
 
     def _tick(self) -> None:
         """What counts down; a search that had to wait goes on by itself."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.explain import explain
 from weighbridge.base.settings import Settings
-from weighbridge.base.words import text
+from weighbridge.base.units import number, tokens
+from weighbridge.base.words import plural, text
 from weighbridge.choices.offer_words import recommended_in_words
 from weighbridge.choices.recommended import Recommended
+from weighbridge.choices.words import parameters_in_words
+from weighbridge.formats.model import ModelInfo
 from weighbridge.library.model import Model
 from weighbridge.ui.discover.detail import ChoiceDetail
 from weighbridge.ui.discover.discovery import Discovery
@@ -27,15 +30,16 @@ from weighbridge.ui.pages.library import longest_stated
 from weighbridge.ui.remedies import open_page
 from weighbridge.ui.services import Services
 from weighbridge.ui.weighing import WhatIf
+from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.machine_chooser import MachineChooser
-from weighbridge.ui.widgets.parts import column, label, panel, row
+from weighbridge.ui.widgets.parts import button, column, label, panel, row
 from weighbridge.ui.widgets.what_if import WhatIfBar
 
 _REST_MS = 400
 """A row is looked at once it is chosen for so long: its whole header is some MiB."""
 
-_LOW_EMS = 34
-_ROWS, _LINES = (6, 3), (7, 5)
+_LOW_EMS = 44
+_ROWS, _LINES = (7, 4), (8, 6)
 """Rows of the table and lines of the detail that stay in sight: where there is room, and where the page is low."""
 
 
@@ -44,6 +48,7 @@ class ChoicesPane(QWidget):
 
     changed = Signal()
     failed = Signal(object)
+    back_wanted = Signal()
 
     def __init__(self, services: Services, discovery: Discovery) -> None:
         super().__init__()
@@ -51,15 +56,18 @@ class ChoicesPane(QWidget):
         self._discovery = discovery
         self._best: Recommended | None = None
         self._card_of = ""
+        self._rests_for: tuple[str, bool, bool] = ("", False, False)
         self._chosen_by_user = False
         self._controls = WhatIfBar(Settings().context)
         self._machine = MachineChooser(services, self)
         self._title = label("", "heading")
-        self._said = label("", "dim", wrap=True)
+        self._said = ElidedLabel(at_left=True)
+        self._back = button(text("Back to the list"), self.back_wanted.emit)
         self._table = ChoicesTable(services.theme)
         self._table.explain_speed_by(services.weighing.speed_basis)
         self._detail = ChoiceDetail(services.theme, services.background)
         self._none = label("", "dim", wrap=True)
+        self._none.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._body = QStackedWidget()
         self._rest = QTimer(self, interval=_REST_MS, singleShot=True)
         self._rest.timeout.connect(self._look_closely)
@@ -87,6 +95,11 @@ class ChoicesPane(QWidget):
         return self._machine
 
     @property
+    def back(self) -> QPushButton:
+        """Leads back to the list, where that has no room beside this."""
+        return self._back
+
+    @property
     def said(self) -> str:
         """What is said of the open base model."""
         return self._said.text()
@@ -101,6 +114,7 @@ class ChoicesPane(QWidget):
     def quiet(self) -> None:
         """Nothing more is looked at: the page is not shown."""
         self._rest.stop()
+        self._rests_for = ("", False, False)
 
     def begin(self) -> None:
         """Another base model is open: its recommended choice is chosen, until the user chooses."""
@@ -177,8 +191,8 @@ class ChoicesPane(QWidget):
         self._share_room()
 
     def _lay_out(self) -> None:
-        head = row(self._title, self._said, gap=3)
-        head.setStretch(1, 1)
+        head = row(self._back, self._title, self._said, gap=3)
+        head.setStretch(2, 1)
         self._table_panel = panel(self._table, margin=0)
         self._table_panel.setContentsMargins(1, 1, 1, 1)
         full, empty = QWidget(), QWidget()
@@ -241,7 +255,15 @@ class ChoicesPane(QWidget):
         if chosen.key != self._card_of:
             self._card_of = ""
             self._detail.card_fold.show_open(False)
-        if self.isVisible():
+        self._begin_to_rest(chosen)
+
+    def _begin_to_rest(self, chosen: ChoiceRow) -> None:
+        """Look at it in a moment, unless that was done; what is drawn anew does not begin to rest anew."""
+        whole = self._discovery.whole(chosen.offered)
+        known = chosen.offered.model is not None and self._services.weighing.closely(chosen.offered.model) is not None
+        wanted = chosen.key, whole is not None, known
+        if self.isVisible() and wanted != self._rests_for:
+            self._rests_for = wanted
             self._rest.start()
 
     def _show_header(self, chosen: ChoiceRow) -> None:
@@ -299,10 +321,12 @@ class ChoicesPane(QWidget):
         self._show_chosen()
 
     def _state_in_words(self, rows: list[ChoiceRow]) -> str:
-        """What of it is still being asked."""
+        """What of it is still being asked; then what is the same of all its choices."""
         if self._discovery.is_opening:
             return text("Asking which repositories have it…")
-        return text("Looking into it…") if any(one.is_looked_at for one in rows) else ""
+        if any(one.is_looked_at for one in rows):
+            return text("Looking into it…")
+        return next((facts_in_words(one.info) for one in self.models() if one.info is not None), "")
 
     def _nothing_in_words(self) -> str:
         if self._discovery.key:
@@ -317,3 +341,15 @@ class ChoicesPane(QWidget):
         self._detail.keep_lines(_LINES[low])
         self._table_panel.setMinimumHeight(self._table.height_of(_ROWS[low]) + 4)
         self._table_panel.setMaximumHeight(self._table.whole_height + 4)
+
+
+def facts_in_words(info: ModelInfo) -> str:
+    """ "8.2 B parameters · 36 layers · trained for 40,960 tokens"."""
+    said = []
+    if (parameters := parameters_in_words(info)) is not None:
+        said.append(text("{count} parameters", count=parameters))
+    if info.layers is not None:
+        said.append(plural("{count} layer", "{count} layers", info.layers, count=number(info.layers)))
+    if info.context_length is not None:
+        said.append(text("trained for {tokens}", tokens=tokens(info.context_length)))
+    return " · ".join(said)

@@ -15,18 +15,22 @@ from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.cells import CellDelegate
 from weighbridge.ui.widgets.tables import Table
 
-_GIVEN_UP = (
-    (),
-    (),
-    (Column.RUNNER,),
-    (Column.RUNNER, Column.BITS),
-    (Column.RUNNER, Column.BITS, Column.OWNER),
-    (Column.RUNNER, Column.BITS, Column.OWNER, Column.MEMORY),
-    (Column.RUNNER, Column.BITS, Column.OWNER, Column.MEMORY, Column.FORMAT),
-    (Column.RUNNER, Column.BITS, Column.OWNER, Column.MEMORY, Column.FORMAT, Column.SIZE),
-    (Column.RUNNER, Column.BITS, Column.OWNER, Column.MEMORY, Column.FORMAT, Column.SIZE, Column.SPEED),
+_FIRST_GONE = (
+    Column.RUNNER,
+    Column.BITS,
+    Column.OWNER,
+    Column.MEMORY,
+    Column.FORMAT,
+    Column.SIZE,
+    Column.SPEED,
 )
-"""Columns that are left out for ever less room; the bars go with the first step."""
+_WITH_BARS = 3
+"""So many of the first steps have bars."""
+_GIVEN_UP = (
+    *(_FIRST_GONE[:count] for count in range(_WITH_BARS)),
+    *(_FIRST_GONE[:count] for count in range(_WITH_BARS - 1, len(_FIRST_GONE) + 1)),
+)
+"""Columns that are left out for ever less room."""
 
 
 class ChoicesTable(Table):
@@ -104,9 +108,9 @@ class ChoicesTable(Table):
         return (*runner, *owner)
 
     def use_step(self, place: int) -> Sequence[int]:
-        if self._cells.with_bars is (place == 0):
+        if self._cells.with_bars is (place < _WITH_BARS):
             return ()
-        self._cells.with_bars = place == 0
+        self._cells.with_bars = place < _WITH_BARS
         return (Column.MEMORY,)
 
     def _clicked(self, index: QModelIndex) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.choices.choice import Choice
@@ -21,8 +22,15 @@ from weighbridge.ui.discover.group_row import GroupRow
 from weighbridge.ui.discover.rows import ChoiceRow, job_of
 from weighbridge.ui.models.weighed import Weighed
 
-Standing = Mapping[str, tuple[Counts | None, int]]
 ChoiceOf = Callable[[Model], Choice | None]
+
+
+class Standing(NamedTuple):
+    """How the choices of a base model stand (None: none is weighed), how many are known, and in how many formats."""
+
+    counts: Counts | None
+    choices: int
+    formats: int
 
 
 def choice_rows(
@@ -69,17 +77,17 @@ def counted(models: Sequence[Model], choice_of: ChoiceOf) -> Counts | None:
 
 def group_rows(
     groups: Sequence[tuple[str, Group]],
-    standing: Standing,
+    standing: Mapping[str, Standing],
     looked_at: str,
     now_s: float | None,
 ) -> list[GroupRow]:
     """The list: in the Hub's order, or, with the time `now_s` in seconds since 1970, as they are to be offered, each
-    with its reason. `standing`: how the choices of a base model stand, and how many are known.
+    with its reason. `standing` has each of them, by its key.
     """
     key_of = {id(group): key for key, group in groups}
     if now_s is None:
         return [_row(key, group, standing, looked_at, "") for key, group in groups]
-    offered = suggestions([(group, standing.get(key, (None, 0))[0]) for key, group in groups], now_s)
+    offered = suggestions([(group, standing[key].counts) for key, group in groups], now_s)
     return [_row(key_of[id(each.group)], each.group, standing, looked_at, _reason(each)) for each in offered]
 
 
@@ -89,8 +97,8 @@ def _reason(each: Suggestion[Group]) -> str:
     return suggestion_in_words(told)
 
 
-def _row(key: str, group: Group, standing: Standing, looked_at: str, reason: str) -> GroupRow:
-    known, choices = standing.get(key, (None, 0))
+def _row(key: str, group: Group, standing: Mapping[str, Standing], looked_at: str, reason: str) -> GroupRow:
+    known, choices, formats = standing[key]
     badge = None if known is None else (known.best.value, counts_in_words(known))
     looked = known is None and any(looked_at.startswith(f"{hit.id}@") for hit in group.hits)
-    return GroupRow(key, group.title, len(group.formats), choices or None, badge, reason, looked)
+    return GroupRow(key, group.title, formats, choices or None, badge, reason, looked)
