@@ -28,6 +28,12 @@ def test_unknown_trained_context_takes_the_default():
     assert default_load(replace(MODEL, info=None), Defaults(cores=2, context=4096)).context == 4096
 
 
+def test_what_is_chosen_to_be_loaded_beside_a_model_is_named_in_its_load():
+    defaults = Defaults(cores=2, name_parts=lambda load, model: replace(load, projector=f"{model.id}.mmproj"))
+    assert default_load(MODEL, defaults).projector == "m.mmproj"
+    assert default_load(MODEL, Defaults(cores=2)).projector is None
+
+
 @pytest.mark.parametrize(
     ("parameters", "threads", "batch"),
     [

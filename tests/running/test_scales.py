@@ -7,6 +7,7 @@ from tests.estimates.made_blueprints import GIB, made
 from tests.estimates.made_folders import QWEN3_4B, folder
 from tests.running.test_places import running
 
+from weighbridge.estimates.beside import Beside
 from weighbridge.estimates.config_widths import Widths
 from weighbridge.estimates.estimate import HOST, Place, PlaceKind
 from weighbridge.estimates.shape import Certainty, Shape
@@ -62,6 +63,14 @@ def test_both_are_asked_anew_at_each_decision(monkeypatch):
     assert both.available_bytes() == 9 * GIB
     memory_of(monkeypatch, 16 * GIB, 5 * GIB)
     assert both.available_bytes() == 4 * GIB
+
+
+def test_what_a_load_names_beside_the_model_is_weighed_with_it():
+    beside = Beside(projector_bytes=1000, adapter_bytes=50)
+    both = machine_scales(lambda model: made(), {"llama_server": engine()}, lambda load: beside)
+    alone = need_bytes(made(), LOAD, "llama_server", HOST_PLACE)
+    assert both.need_bytes(model(), LOAD) == alone + 1400 + 50
+    assert need_bytes(made(), LOAD, "llama_server", HOST_PLACE, Beside()) == alone
 
 
 def test_each_model_is_weighed_by_the_engine_that_would_run_it():

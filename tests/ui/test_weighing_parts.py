@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from weighbridge.choices.parts import Parts
 from weighbridge.estimates.estimate import Term
 from weighbridge.formats.variant import Role
+from weighbridge.running.parts import Parts
 from weighbridge.ui.weighing import Weighing
 
 EIGHT = "Qwen3-8B-Q4_K_M"
@@ -19,7 +19,12 @@ def test_a_chosen_projector_is_in_the_figure_and_in_the_load(full, qtbot, tmp_pa
     qtbot.waitUntil(lambda: full.memories.machine is not None)
     file = tmp_path / "mmproj.gguf"
     file.write_bytes(bytes(1000))
-    weighing = Weighing(replace(full.weighing._sources, parts=Parts(full.marks.of)), full.background)
+    parts, sources = Parts(full.marks.of), full.weighing._sources
+
+    def load_of(model):
+        return parts.named_in(sources.default_load(model), model)
+
+    weighing = Weighing(replace(sources, default_load=load_of, parts=parts), full.background)
     model = next(one for one in full.library.models if one.id == EIGHT)
     weighing.refresh([model], [model])
     alone = weighing.choice(model)

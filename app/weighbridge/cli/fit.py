@@ -86,8 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _beside(model: Model, roles: list[str], ground: Ground) -> Beside:
     """The files that lie beside the model. Raises NotFound where there is none of a role."""
-    from weighbridge.choices.parts import beside, named
     from weighbridge.library.recognise_path import recognise_path
+    from weighbridge.running.parts import beside, named
 
     return beside(named(model, roles), lambda draft: ground.blueprints.of(recognise_path(draft.path)))
 

@@ -15,7 +15,6 @@ from weighbridge.base.paths import default_paths
 from weighbridge.base.task import Task
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.offered import Offered, offered, reference_of
-from weighbridge.choices.parts import beside, named
 from weighbridge.choices.recommended import recommended
 from weighbridge.cli.at_hub import asked, the_hub
 from weighbridge.cli.described import for_which_in_words
@@ -36,6 +35,7 @@ from weighbridge.hub.remote import Repository
 from weighbridge.hub.wanted import chosen
 from weighbridge.library.model import Helper
 from weighbridge.library.places import downloads_folder
+from weighbridge.running.parts import beside, named
 
 if TYPE_CHECKING:
     from weighbridge.base.settings import Settings

@@ -51,12 +51,23 @@ def no_cards(model: Model, load: Load) -> bool:
     return False
 
 
+NameParts = Callable[[Load, Model], Load]
+"""A load with the files named in it that are to be loaded beside a model."""
+
+
+def alone(load: Load, model: Model) -> Load:
+    """Where nothing is loaded beside a model."""
+    del model
+    return load
+
+
 @dataclass(frozen=True)
 class Defaults:
     """What a load takes from the machine and the settings: usable cores, the context length in tokens.
 
     `accelerated` is true where the default engine always computes on a GPU, `on_cards` where cards hold all of a model:
-    then a full batch takes no time worth saving, and its size is left to the engine.
+    then a full batch takes no time worth saving, and its size is left to the engine. `name_parts` names in a load what
+    the user has chosen to load beside the model.
     """
 
     cores: int
@@ -64,6 +75,7 @@ class Defaults:
     accelerated: bool = False
     asked: Asked = Asked()
     on_cards: HoldWhole = no_cards
+    name_parts: NameParts = alone
 
 
 def engines_for(format_id: str, engines: Iterable[Engine]) -> list[Engine]:
@@ -106,7 +118,7 @@ def default_load(model: Model, defaults: Defaults) -> Load:
         threads=threads,
         slots=asked.slots or 1,
     )
-    return replace(load, batch=batch_for(model, load, defaults))
+    return defaults.name_parts(replace(load, batch=batch_for(model, load, defaults)), model)
 
 
 def batch_for(model: Model, load: Load, defaults: Defaults) -> int | None:

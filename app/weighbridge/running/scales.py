@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from weighbridge.base.errors import WeighbridgeError
+from weighbridge.estimates.beside import Beside, needs
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import HOST, Place, PlaceKind
 from weighbridge.estimates.fit import margin_bytes
@@ -19,6 +20,7 @@ from weighbridge.running.plans import plan_of
 from weighbridge_engines.api import Engine, Load
 
 BlueprintOf = Callable[[Model], Blueprint | None]
+BesideOf = Callable[[Load], Beside]
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,12 @@ class Scales:
     need_bytes: Callable[[Model, Load], int | None]
 
 
-def machine_scales(blueprint_of: BlueprintOf, engines: Mapping[str, Engine]) -> Scales:
+def machine_scales(
+    blueprint_of: BlueprintOf, engines: Mapping[str, Engine], beside_of: BesideOf = lambda _load: Beside()
+) -> Scales:
     """This machine's memory, and the one estimator over the digests that `blueprint_of` gives, for the one of `engines`
     that would run each model. What none of them can run takes nothing: nobody has to go for what will be refused.
+    `beside_of` tells what a load names beside its model.
     """
     host = Place(HOST, "", PlaceKind.HOST, reordered=reordered_types(detect_cpu().extensions))
 
@@ -40,7 +45,7 @@ def machine_scales(blueprint_of: BlueprintOf, engines: Mapping[str, Engine]) -> 
             engine = engine_for(model, engines.values())
         except WeighbridgeError:
             return 0
-        return need_bytes(blueprint_of(model), load, engine.id, host)
+        return need_bytes(blueprint_of(model), load, engine.id, host, beside_of(load))
 
     return Scales(available_bytes, need)
 
@@ -59,8 +64,16 @@ def available_bytes() -> int | None:
     return max(0, memory.available_bytes - margin_bytes(host))
 
 
-def need_bytes(blueprint: Blueprint | None, load: Load, engine_id: str, host: Place) -> int | None:
-    """What `load` takes of the system's memory, `host`, with the engine `engine_id`; None where that is not known."""
+def need_bytes(
+    blueprint: Blueprint | None, load: Load, engine_id: str, host: Place, beside: Beside | None = None
+) -> int | None:
+    """What `load` takes of the system's memory, `host`, with the engine `engine_id` and what is beside the model;
+    None where that is not known.
+    """
     if blueprint is None:
         return None
-    return estimate(blueprint, plan_of(load, engine_id), [host]).total_bytes
+    plan = plan_of(load, engine_id)
+    own_bytes = estimate(blueprint, plan, [host]).total_bytes
+    if own_bytes is None or beside is None or beside.nothing:
+        return own_bytes
+    return own_bytes + sum(share.known_bytes for share in needs(beside, plan, [host]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from weighbridge.base.database import Database
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.library.index import Library
     from weighbridge.library.marks import Marks
     from weighbridge.running.devices import EngineDevices
+    from weighbridge.running.parts import Parts
     from weighbridge.running.recording import Recorders
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.ui.hub_parts import HubParts
@@ -33,6 +34,7 @@ class Core:
     store: ChatStore
     library: Library
     marks: Marks
+    parts: Parts
     hashes: Hashes
     supervisor: Supervisor
     engine_devices: EngineDevices
@@ -69,6 +71,7 @@ def build_core(
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.installing import none_installed
     from weighbridge.running.leftovers import end_leftovers, marked
+    from weighbridge.running.parts import Parts
     from weighbridge.running.recording import machine_recorders
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
@@ -85,10 +88,11 @@ def build_core(
     known = engines()
     end_leftovers(mark)
     environment = marked(os.environ, mark)
-    defaults = machine_defaults(now.context)
+    parts = Parts(marks.of)
+    defaults = replace(machine_defaults(now.context), name_parts=parts.named_in)
     devices = EngineDevices(known, paths.data)
     recorders = machine_recorders(database, marks, blueprints.of, devices, Measurements.within(paths.data))
-    scales = machine_scales(blueprints.of, known)
+    scales = machine_scales(blueprints.of, known, parts.beside)
     supervisor = Supervisor(
         known, defaults, scales, now.idle_s, environment, recorders.loads.loaded, recorders.uses.used
     )
@@ -100,6 +104,7 @@ def build_core(
         store=store,
         library=library,
         marks=marks,
+        parts=parts,
         hashes=hashes,
         supervisor=supervisor,
         engine_devices=devices,

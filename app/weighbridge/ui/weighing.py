@@ -149,7 +149,7 @@ class Weighing(QObject):
     def load_of(self, model: Model) -> Load:
         """How `model` is weighed and would be loaded."""
         wanted = self._what_if
-        load = self._sources.parts.named_in(self._sources.default_load(model), model)
+        load = self._sources.default_load(model)
         return replace(
             load,
             key_type=wanted.key_type,

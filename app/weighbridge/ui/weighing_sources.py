@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weighbridge.choices.blueprints import Blueprints
-from weighbridge.choices.parts import Parts
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
 from weighbridge.running.devices import Told
 from weighbridge.running.observations import Observation
+from weighbridge.running.parts import Parts
 from weighbridge.running.sizing import Sizing
 from weighbridge.running.state import Running
 from weighbridge.ui.speedometers import Speedometers

@@ -6,12 +6,12 @@ from tests.formats.made_gguf import gguf
 
 from weighbridge.base.errors import NotFound
 from weighbridge.choices.part_words import pairing_in_words, role_in_words
-from weighbridge.choices.parts import Parts, beside, named, parts_of, with_parts
 from weighbridge.estimates.beside import Beside
 from weighbridge.formats.pairing import UNTOLD, Compared, Pairing
 from weighbridge.formats.variant import Role
 from weighbridge.library.marks import Mark
 from weighbridge.library.model import Helper, Model
+from weighbridge.running.parts import Parts, beside, named, parts_of, with_parts
 from weighbridge_engines.api import Load
 
 SEES = Helper(Role.PROJECTOR, Path("/m/mmproj.gguf"), 600)
@@ -80,7 +80,7 @@ def test_what_is_chosen_is_named_in_the_load_and_weighed(chosen, tmp_path):
 
 def test_a_draft_is_read_once_until_it_changes(chosen, tmp_path, monkeypatch):
     read = []
-    monkeypatch.setattr("weighbridge.choices.parts.header_at", lambda path: read.append(path.name))
+    monkeypatch.setattr("weighbridge.running.parts.header_at", lambda path: read.append(path.name))
     load = replace(Load("/m/m.gguf"), draft=str(tmp_path / "draft.gguf"))
     assert chosen.beside(load).draft is None
     chosen.beside(load)
