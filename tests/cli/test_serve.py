@@ -6,13 +6,19 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import closing
 
 import httpx2
 import psutil
 import pytest
 from tests.processes import running
 
+from weighbridge.base.database import Database
+from weighbridge.base.paths import default_paths
 from weighbridge.cli.loading import owner_of_engines
+from weighbridge.formats.variant import Role
+from weighbridge.library.marks import Marks
+from weighbridge.library.model import Model
 from weighbridge.running import launcher
 from weighbridge.running.readiness import free_port
 
@@ -65,6 +71,18 @@ def test_context_and_idle_time_of_the_settings_hold_without_a_window(home):
     with owner_of_engines(arguments) as owned:
         assert owned.supervisor._idle_s == 180
         assert owned.supervisor._defaults.context == 2048
+
+
+def test_what_was_chosen_in_the_window_is_loaded_beside_a_model_without_one(home, tmp_path):
+    (tmp_path / "mmproj.gguf").write_bytes(bytes(100))
+    model = Model("m", "m", tmp_path / "m.gguf", (tmp_path / "m.gguf",), "gguf", "Q4_0", 1000)
+    paths = default_paths()
+    paths.database.parent.mkdir(parents=True)
+    with closing(Database(paths.database)) as database:
+        Marks(database).choose_part(model, Role.PROJECTOR, tmp_path / "mmproj.gguf")
+    arguments = argparse.Namespace(context=None, threads=None, slots=None, engines=dict)
+    with owner_of_engines(arguments) as owned:
+        assert owned.supervisor.default_load(model).projector == str(tmp_path / "mmproj.gguf")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the children of a process that is suspended")

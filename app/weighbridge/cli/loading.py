@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.library.index import Library
     from weighbridge.library.model import Model
+    from weighbridge.running.parts import Parts
     from weighbridge.running.recording import Recorders
     from weighbridge.running.supervisor import Supervisor
     from weighbridge_engines.api import Engine
@@ -151,9 +152,10 @@ def owner_of_engines(arguments: argparse.Namespace, mark: str | None = None) -> 
     engines, blueprints = arguments.engines(), Blueprints()
     on_cards = cards_of(cache(partial(seen_machine, engines)), engines, blueprints.of)
     defaults = replace(machine_defaults(kept.context, on_cards), asked=asked)
-    with _recorders(engines, blueprints) as recorders:
+    with _recorders(engines, blueprints) as (recorders, parts):
         told = (recorders.loads.loaded, recorders.uses.used) if recorders else (None, None)
-        scales = machine_scales(blueprints.of, engines)
+        scales = machine_scales(blueprints.of, engines, parts.beside)
+        defaults = replace(defaults, name_parts=parts.named_in)
         supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, *told)
         try:
             yield Owned(supervisor, AnswerSpeeds(supervisor, recorders.speeds) if recorders else None)
@@ -162,24 +164,26 @@ def owner_of_engines(arguments: argparse.Namespace, mark: str | None = None) -> 
 
 
 @contextmanager
-def _recorders(engines: Mapping[str, Engine], blueprints: Blueprints) -> Iterator[Recorders | None]:
-    """Who keeps what loads took and how fast answers were; None where the database cannot be used, which is no reason
-    not to answer.
+def _recorders(engines: Mapping[str, Engine], blueprints: Blueprints) -> Iterator[tuple[Recorders | None, Parts]]:
+    """Who keeps what loads took and how fast answers were, and who knows what is to be loaded beside models. None, and
+    nothing, where the database cannot be used, which is no reason not to answer.
     """
     from weighbridge.hardware.measured import Measurements
     from weighbridge.library.marks import Marks
     from weighbridge.running.devices import EngineDevices
+    from weighbridge.running.parts import Parts
     from weighbridge.running.recording import machine_recorders
 
     data = default_paths().data
     with open_database() as database:
         if database is None:
-            yield None
+            yield None, Parts()
             return
         devices, measured = EngineDevices(engines, data), Measurements.within(data)
-        recorders = machine_recorders(database, Marks(database), blueprints.of, devices, measured)
+        marks = Marks(database)
+        recorders = machine_recorders(database, marks, blueprints.of, devices, measured)
         try:
-            yield recorders
+            yield recorders, Parts(marks.of)
         finally:
             recorders.close()
 
