@@ -272,3 +272,27 @@ def test_what_is_in_the_way():
     assert "once there is room" in trouble_in_words(replace(JOB, state=State.PAUSED, error=full, for_room=True))
     assert trouble_in_words(JOB) == ""
     assert len(progress_in_words(stalled)) == 2
+
+
+def test_what_was_taken_off_the_list_is_on_it_again_once_it_is_fetched_anew(hub, home, capsys, tmp_path, monkeypatch):
+    (home / "config").mkdir(parents=True)
+    (home / "config/settings.toml").write_text('download_target = "hf_cache"\n')
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+    assert pull("o/r") == 0
+    assert run(["rm", "m-Q4_K_M", "--yes"], dict) == 0
+    capsys.readouterr()
+    run(["ls", "--json"], dict)
+    assert json.loads(capsys.readouterr().out)["models"] == []
+    assert pull("o/r", "--json") == 0
+    assert lines(capsys.readouterr().out)[-1]["id"] == "m-Q4_K_M"
+    run(["ls", "--json"], dict)
+    assert [model["id"] for model in json.loads(capsys.readouterr().out)["models"]] == ["m-Q4_K_M"]
+
+
+def test_what_was_fetched_is_verified_by_the_hubs_hash(hub, home, capsys):
+    assert pull("o/r") == 0
+    capsys.readouterr()
+    run(["verify", "m-Q4_K_M", "--json"], dict)
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["told"] == {"code": "verified.by_download", "count": 1}
+    assert answer["fault"]["code"] == "file.not_gguf"  # as the Hub has it, but no model

@@ -60,6 +60,15 @@ def test_back_on_the_list_and_a_choice_forgotten(marks, database):
         assert read.of(model()) == Mark()
 
 
+def test_what_is_fetched_once_more_is_on_the_list_again(marks):
+    names = ("repo/a.gguf", "repo/sub/b.gguf", "repository/c.gguf", "d.gguf")
+    for name in names:
+        marks.take_off(model(name))
+    marks.put_back_below(Path("/models/repo"))
+    marks.put_back_below(Path("/models/d.gguf"))
+    assert [marks.of(model(name)).off_list for name in names] == [False, False, True, False]
+
+
 def test_what_another_process_wrote_is_kept(marks, database):
     other = Marks(database)
     other.write_note(model(), "of the other")

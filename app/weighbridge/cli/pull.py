@@ -122,7 +122,7 @@ def _pull(hub: Hub, kept: Settings, job: Job, arguments: argparse.Namespace) -> 
         view = _follow(queue, job_id, stop, arguments)
         if view is None:
             return _interrupted(queue, job_id, as_json=arguments.json)
-    return _told(view, kept, arguments)
+    return _told(view, arguments)
 
 
 @contextmanager
@@ -183,13 +183,13 @@ def _interrupted(queue: Queue, job_id: int, as_json: bool) -> int:
     return INTERRUPTED
 
 
-def _told(view: JobView, kept: Settings, arguments: argparse.Namespace) -> int:
+def _told(view: JobView, arguments: argparse.Namespace) -> int:
     """Say where the model is, or raise why it is not here."""
     from weighbridge.hub.jobs import State
 
     if view.state is not State.DONE:
         raise view.error or Refused("hub.stopped", name=view.repo_id)
-    name = _model_id(view.place, kept)
+    name = _model_id(view.place)
     if arguments.json:
         done: dict[str, Any] = {"event": "done", "path": str(view.place), "id": name}
         print(json.dumps(done))
@@ -202,15 +202,13 @@ def _told(view: JobView, kept: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _model_id(place: Path, kept: Settings) -> str | None:
-    """The name under which the library has it; None where it does not look there."""
-    from weighbridge.library.index import Library
-    from weighbridge.library.places import library_roots
-    from weighbridge.library.shelves.program import this_computer
+def _model_id(place: Path) -> str | None:
+    """The name under which the library has it, on its list again; None where it does not look there."""
+    from weighbridge.cli.at_home import at_home
 
-    paths = default_paths()
-    library = Library(library_roots(paths, kept, this_computer()), paths.headers)
-    for model in library.scan():
-        if place in (model.path, *model.parts) or place in model.path.parents:
-            return model.id
+    with at_home() as home:
+        home.marks.put_back_below(place)
+        for model in home.library.models:
+            if place in (model.path, *model.parts) or place in model.path.parents:
+                return model.id
     return None

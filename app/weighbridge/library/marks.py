@@ -68,30 +68,36 @@ class Marks:
 
     def write_note(self, model: Model, note: str) -> None:
         """Write `note` in the place of what was noted on `model`."""
-        self._write(model, note=encodable(note)[:MAX_NOTE])
+        self._write(key_of(model), note=encodable(note)[:MAX_NOTE])
 
     def used(self, model: Model, when_s: float) -> None:
         """Say that `model` was used then, in seconds since 1970."""
-        self._write(model, used_s=when_s)
+        self._write(key_of(model), used_s=when_s)
 
     def take_off(self, model: Model) -> None:
         """Leave `model` out of every list; its files stay."""
-        self._write(model, off_list=True)
+        self._write(key_of(model), off_list=True)
 
     def put_back(self, model: Model) -> None:
         """Undo `take_off`."""
-        self._write(model, off_list=False)
+        self._write(key_of(model), off_list=False)
+
+    def put_back_below(self, place: Path) -> None:
+        """Put back all that is `place`, or lies below it: who fetches a model once more wants to see it."""
+        for key, mark in self.all().items():
+            if mark.off_list and key[0].is_relative_to(place):
+                self._write(key, off_list=False)
 
     def choose_part(self, model: Model, role: Role, path: Path | None) -> None:
         """Have the file at `path` loaded beside `model` in `role`; None: no file."""
         with self._lock:
-            self._write(model, parts={**self.of(model).parts, role: path})
+            self._write(key_of(model), parts={**self.of(model).parts, role: path})
 
     def forget_choice(self, model: Model, role: Role) -> None:
         """Have the file of `role` chosen by name and fit again."""
         with self._lock:
             parts = {known: path for known, path in self.of(model).parts.items() if known is not role}
-            self._write(model, parts=parts)
+            self._write(key_of(model), parts=parts)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Have `listener` called with the key of each model whose mark was changed, from the thread that did it.
@@ -107,11 +113,10 @@ class Marks:
 
         return unsubscribe
 
-    def _write(self, model: Model, **changes: object) -> None:
+    def _write(self, key: Key, **changes: object) -> None:
         """Only what has changed is written: another process may have written the rest meanwhile."""
-        key = key_of(model)
         with self._lock:
-            made = replace(self.of(model), **changes)  # type: ignore[arg-type]
+            made = replace(self._marks.get(key, Mark()), **changes)  # type: ignore[arg-type]
             values = {_COLUMNS[name]: _column(made, name) for name in changes}
             with self._database.transaction() as connection:
                 named = (os.fsencode(key[0]), key[1])
