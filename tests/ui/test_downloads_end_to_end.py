@@ -109,6 +109,19 @@ def test_into_hugging_faces_cache_and_still_in_the_library(qtbot, program, page,
     assert model_at(done.place, [model]) == model
 
 
+def test_what_was_taken_off_the_list_is_on_it_again_once_it_is_fetched_anew(qtbot, program, page):
+    program.settings.change(download_target="hf_cache")
+    paste(qtbot, page, "tiny/Tiny-GGUF:Q8_0")
+    fetch(qtbot, program, page)
+    library = program.services.library
+    qtbot.waitUntil(lambda: len(library.models) == 1)
+    program.services.marks.take_off(library.models[0])
+    assert library.models == ()
+    paste(qtbot, page, "tiny/Tiny-GGUF:Q8_0")
+    fetch(qtbot, program, page)
+    qtbot.waitUntil(lambda: len(library.models) == 1)
+
+
 def test_a_gated_one_fails_with_the_page_to_go_to(qtbot, program, page, fake, monkeypatch):
     add_gated(fake)
     opened = []

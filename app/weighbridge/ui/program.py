@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
+from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.locks import OwnerLock
 from weighbridge.base.paths import Paths
 from weighbridge.base.settings import Settings, SettingsStore
@@ -253,8 +254,14 @@ class Program(QObject):
 
         made = Downloads(core.hub.queue, self.background, self)
         made.changed.connect(self.bus.downloads_changed)
-        made.done.connect(lambda _job: self.bus.scan_wanted.emit())
+        made.done.connect(lambda job: self._came(core, job.place))
         return made
+
+    def _came(self, core: Core, place: Path) -> None:
+        """A model has been fetched: it is shown, though it was once taken off the list."""
+        with suppress(WeighbridgeError):
+            core.marks.put_back_below(place)
+        self.bus.scan_wanted.emit()
 
     def _make_weighing(self, core: Core, memories: MemoryWatch, facts: MachineFacts) -> Weighing:
         from weighbridge.running.observations import Observations
