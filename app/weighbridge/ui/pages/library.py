@@ -24,6 +24,7 @@ from weighbridge.ui.pages.library_detail import LibraryDetail
 from weighbridge.ui.pages.library_doubles import Doubles
 from weighbridge.ui.pages.library_foot import LibraryFoot
 from weighbridge.ui.pages.library_head import LibraryHead
+from weighbridge.ui.pages.library_parts import PartsChooser
 from weighbridge.ui.pages.library_shelf import Shelf
 from weighbridge.ui.pages.library_stock import PARTS, Stock
 from weighbridge.ui.pages.library_table import LibraryTable
@@ -89,6 +90,8 @@ class LibraryPage(Page):
         self._shelf = Shelf(services, self._question, self._work, self)
         self._adding = Adding(services, self._question, self)
         self._foot = LibraryFoot(services.theme, PARTS)
+        self._beside = QMenu(text("Load beside it"), self)
+        self._parts = PartsChooser(services, self._detail.parts, self._beside, self)
         self._doubles = Doubles(services, self._foot, self._work, self)
         self._stock = Stock(services, self._rows, self._foot, self._shelf, self)
         self._showing = Showing(services, self._table, self._show_unfiltered)
@@ -204,6 +207,7 @@ class LibraryPage(Page):
         self._progress.finish()
         self._shelf.cancel()
         self._doubles.cancel()
+        self._parts.quiet()
         self._work.finish()
         self._rows.close()
         self._detail.quiet()
@@ -303,6 +307,7 @@ class LibraryPage(Page):
         self._menu.addActions([self._do_reveal, self._do_copy, self._do_verify, self._do_note])
         self._menu.addSeparator()
         self._menu.addAction(self._do_remove)
+        self._menu.insertMenu(self._do_remove, self._beside)
         self._detail.more.setMenu(self._menu)
         action(self, text("What if: another card, other memory"), self._machine.open, "Ctrl+Shift+W")
         menu = self._head.add.menu()
@@ -330,6 +335,7 @@ class LibraryPage(Page):
         self._shelf.failed.connect(self._errors.show_error)
         self._shelf.verified.connect(self._verified)
         self._shelf.template_read.connect(self._template_read)
+        self._parts.failed.connect(self._errors.show_error)
         self._doubles.failed.connect(self._errors.show_error)
         self._detail.note_written.connect(self._shelf.note)
         self._search.textChanged.connect(self._table.search)
@@ -547,6 +553,7 @@ class LibraryPage(Page):
             self._detail.show_row(chosen, weighing.closely(chosen.model), view, elsewhere=elsewhere)
             if self.isVisible():
                 self._ask_template(chosen)
+            self._parts.show(chosen)
             weighing.look_closely(chosen.model)
         whole = chosen is not None and chosen.model.problem is None
         active = chosen is not None and chosen.running is not None and chosen.running.state is not State.FAILED

@@ -25,6 +25,7 @@ from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.fitted_area import FittedArea
 from weighbridge.ui.widgets.note_line import NoteLine
 from weighbridge.ui.widgets.parts import button, column, label, row, selectable
+from weighbridge.ui.widgets.parts_list import PartsList
 from weighbridge.ui.widgets.settings_table import SettingsTable
 from weighbridge.ui.widgets.template_view import TemplateView
 from weighbridge.ui.widgets.weighed_view import WeighedView
@@ -58,6 +59,7 @@ class LibraryDetail(QFrame):
         self._told = selectable(label("", "dim", wrap=True))
         self._told.hide()
         self._template = TemplateView(theme)
+        self._parts = PartsList()
         self._more = QPushButton(text("More"))
         self._more.setAutoDefault(False)
         self._more.setAccessibleName(text("More to do with the chosen model"))
@@ -108,6 +110,11 @@ class LibraryDetail(QFrame):
     def template(self) -> TemplateView:
         """Its chat template, where it was never used."""
         return self._template
+
+    @property
+    def parts(self) -> PartsList:
+        """What is loaded beside it."""
+        return self._parts
 
     @property
     def ends(self) -> str:
@@ -177,7 +184,7 @@ class LibraryDetail(QFrame):
         self._loading = QWidget()
         self._loading.setLayout(loading)
         loading.setContentsMargins(0, 0, 0, 0)
-        left = column(self._weighed, self._loading, self._template, None, gap=2)
+        left = column(self._parts, self._weighed, self._loading, self._template, None, gap=2)
         self._settings.setMinimumWidth(self.fontMetrics().height() * 16)
         middle = row(left, column(self._settings, None), gap=6)
         middle.setStretch(0, 1)
