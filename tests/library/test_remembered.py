@@ -115,9 +115,10 @@ def test_a_cut_file_is_as_if_nothing_were_there(folder, path, length):
         b"{",
         b"[]",
         b"7",
-        b'{"form": "older", "models": []}',
+        b'["older"]\n[]',
+        b"null",
+        b"",
         b"[" * 100_000,
-        b'{"models": []}',
     ],
 )
 def test_another_version_and_what_is_no_listing_are_ignored(path, told, monkeypatch):
@@ -131,11 +132,21 @@ def test_rows_of_another_shape_are_ignored(folder, path, monkeypatch):
     from weighbridge.library import remembered
 
     real = remembered._packed(listing_of(folder))
-    for wrong in (real.replace(b'"chat"', b'"no kind"', 1), real.replace(b"[[", b"[[0,", 1)):
+    for wrong in (real.replace(b'"chat"', b'"no kind"', 1), real.replace(b"\n[[", b"\n[[0,", 1), real + b"\n{"):
         assert wrong != real
         monkeypatch.setattr("weighbridge.library.remembered._packed", lambda listing, wrong=wrong: wrong)
         Remembered(path).keep(Listing())
         assert Remembered(path).read() is None
+
+
+def test_any_number_of_models_is_kept(folder, path):
+    (model,) = [model for model in listing_of(folder).models if model.id == "a"]
+    for count in (0, 1, 63, 64, 65, 200):
+        names = [folder / f"{number}.gguf" for number in range(count)]
+        models = tuple(replace(model, id=name.stem, path=name, parts=(name,)) for name in names)
+        listing = Listing(models, (), {key_of(each): each.id for each in models})
+        Remembered(path).keep(listing)
+        assert Remembered(path).read() == listing
 
 
 def test_the_same_listing_is_written_once(folder, path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from hashlib import blake2b
@@ -18,7 +19,7 @@ from weighbridge.base.errors import BadFile, NotFound, Refused, WeighbridgeError
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 from weighbridge.formats.variant import Role
-from weighbridge.library.model import Helper, Model, key_of
+from weighbridge.library.model import Helper, Key, Model, key_of
 from weighbridge.library.scan import Listing
 
 VERSION = 1
@@ -26,7 +27,7 @@ VERSION = 1
 
 MOST_MODELS, MOST_BYTES, MOST_CONFIG_BYTES = 20_000, 128 << 20, 64 << 10
 MOST_TEXT, MOST_LIST = 256, 512
-_DIGEST_BYTES = 16
+_DIGEST_BYTES, _FEW = 16, 64
 _KINDS = {kind.__name__: kind for kind in (BadFile, NotFound, Refused, WeighbridgeError)}
 _MODEL, _INFO_FIELDS = (tuple(field.name for field in fields(kind)) for kind in (Model, ModelInfo))
 _PATH, _PARTS, _INFO, _PROBLEM, _COMPANIONS = map(_MODEL.index, ("path", "parts", "info", "problem", "companions"))
@@ -34,7 +35,7 @@ _LISTS_OF_MODEL = tuple(map(_MODEL.index, ("sha256s", "aliases", "unused")))
 _KIND, _METADATA = _INFO_FIELDS.index("kind"), _INFO_FIELDS.index("metadata")
 _LISTS = tuple(map(_INFO_FIELDS.index, ("heads", "kv_heads", "split")))
 _KIND_OF = {kind.value: kind for kind in Kind}
-_FORM = json.dumps([VERSION, _MODEL, _INFO_FIELDS])
+_FORM = [VERSION, *_MODEL, *_INFO_FIELDS]
 
 
 class Remembered:
@@ -84,22 +85,32 @@ def _digest(content: bytes) -> bytes:
 
 
 def _packed(listing: Listing) -> bytes:
-    """ASCII alone: names that are no text pass through JSON's escapes unharmed."""
-    rows = [_row(model, listing.stamps.get(key_of(model))) for model in listing.models[:MOST_MODELS]]
-    return json.dumps({"form": _FORM, "models": rows}, separators=(",", ":"), default=str).encode("ascii")
+    """A line for the form and one for each few models: no thread waits long while another reads or writes them.
+
+    ASCII alone: names that are no text pass through JSON's escapes unharmed.
+    """
+    models = listing.models[:MOST_MODELS]
+    rows = ([_row(model, listing.stamps.get(key_of(model))) for model in few] for few in _by_few(models))
+    lines = (json.dumps(few, separators=(",", ":"), default=str) for few in (_FORM, *rows))
+    return "\n".join(lines).encode("ascii")
+
+
+def _by_few(models: Sequence[Model]) -> Iterator[Sequence[Model]]:
+    return (models[start : start + _FEW] for start in range(0, len(models), _FEW))
 
 
 def _unpacked(content: bytes) -> Listing | None:
-    told = json.loads(content)
-    if told["form"] != _FORM:
+    form, *lines = content.split(b"\n")
+    if json.loads(form) != _FORM:
         return None
     models: list[Model] = []
-    stamps: dict[tuple[Path, str], str] = {}
-    for stamp, row in told["models"]:
-        model = _model(row)
-        models.append(model)
-        if stamp is not None:
-            stamps[key_of(model)] = stamp
+    stamps: dict[Key, str] = {}
+    for line in lines:
+        for stamp, row in json.loads(line):
+            model = _model(row)
+            models.append(model)
+            if stamp is not None:
+                stamps[key_of(model)] = stamp
     return Listing(models=tuple(models), stamps=stamps)
 
 
