@@ -62,7 +62,7 @@ def test_a_file_is_added_where_it_lies_shown_and_undone(page, full, qtbot, outsi
 def test_a_folder_is_added_and_its_first_model_shown(page, full, qtbot, outside, monkeypatch):
     made(outside / "deep", "A-1B-Q4_0.gguf")
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(outside))
-    page.add_folder()
+    page._adding.choose_folder()
     qtbot.waitUntil(lambda: page.table.chosen.model.title == "A-1B-Q4_0")
     assert full.settings.value.model_folders == (str(outside),)
 
@@ -71,7 +71,7 @@ def test_what_is_no_model_is_refused_with_its_reason(page, full, qtbot, outside,
     outside.mkdir()
     (outside / "notes.txt").write_text("x")
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(outside / "notes.txt")], ""))
-    page.add_files()
+    page._adding.choose_files()
     qtbot.waitUntil(page.errors.isVisible)
     assert "not a GGUF file" in page.errors.shown_report.what
     assert full.settings.value.model_files == ()

@@ -14,7 +14,7 @@ from weighbridge.library.places import Root
 from weighbridge.library.removal import Going, Removal, Staying, Why
 from weighbridge.ui.models.library_row import Column
 from weighbridge.ui.pages import library_shelf
-from weighbridge.ui.pages.library import owner_of
+from weighbridge.ui.pages.library_templates import owner_of
 from weighbridge.ui.removal_words import removal_in_words
 
 THIN = "\u202f"

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog
 
 from weighbridge.base.errors import Cancelled, WeighbridgeError
 from weighbridge.base.task import Task
@@ -16,6 +17,9 @@ from weighbridge.ui.services import Services
 from weighbridge.ui.widgets.question import Question
 
 _KNOWN = "adding.known"
+_ENDINGS = "*.gguf *.kcpps *.safetensors *.onnx *.xml"
+_MOST = 3
+"""So many names are said; the rest is counted."""
 
 
 class Adding(QObject):
@@ -50,6 +54,19 @@ class Adding(QObject):
         self._task = self._services.background.stream(look, partial(self._looked, paths), self._failed, "adding")
         said = text("Looking for models in {names}…", names=_names(paths))
         self._question.ask(said, ((text("Cancel"), self.cancel),), focus=None)
+
+    def choose_files(self) -> None:
+        """Let the user choose files, and add them."""
+        title, kinds = text("Add models"), text("Models ({endings})", endings=_ENDINGS)
+        chosen, _ = QFileDialog.getOpenFileNames(self._question, title, "", ";;".join((kinds, text("All files (*)"))))
+        if chosen:
+            self.add([Path(each) for each in chosen])
+
+    def choose_folder(self) -> None:
+        """Let the user choose a folder, and add it."""
+        chosen = QFileDialog.getExistingDirectory(self._question, text("Add a folder with models"))
+        if chosen:
+            self.add([Path(chosen)])
 
     def _looked(self, paths: Sequence[Path], found: Additions) -> None:
         self._task = None
@@ -87,6 +104,3 @@ def _names(paths: Sequence[Path]) -> str:
     names = ", ".join(path.name or str(path) for path in paths[:_MOST])
     left = len(paths) - _MOST
     return names if left <= 0 else text("{names} and {count} more", names=names, count=left)
-
-
-_MOST = 3

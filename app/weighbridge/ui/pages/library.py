@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from weighbridge.base.errors import Cancelled, WeighbridgeError
 from weighbridge.base.settings import Settings
 from weighbridge.base.words import text
-from weighbridge.library.folders import repository_of
 from weighbridge.library.model import Model
 from weighbridge.running.state import State
 from weighbridge.ui.adding import Adding
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.library_filters import keeping, offered
 from weighbridge.ui.library_rows import LibraryRows
-from weighbridge.ui.models.library_row import LibraryRow
 from weighbridge.ui.pages.library_detail import LibraryDetail
 from weighbridge.ui.pages.library_doubles import Doubles
 from weighbridge.ui.pages.library_foot import LibraryFoot
@@ -28,6 +25,7 @@ from weighbridge.ui.pages.library_parts import PartsChooser
 from weighbridge.ui.pages.library_shelf import Shelf
 from weighbridge.ui.pages.library_stock import PARTS, Stock
 from weighbridge.ui.pages.library_table import LibraryTable
+from weighbridge.ui.pages.library_templates import Templates
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.room import Room
 from weighbridge.ui.scanning import Scanning
@@ -46,7 +44,6 @@ from weighbridge.ui.widgets.question import Question
 from weighbridge.ui.widgets.what_if import WhatIfBar
 from weighbridge_engines.api import Cause
 
-_ENDINGS = "*.gguf *.kcpps *.safetensors *.onnx *.xml"
 _HEADERS_MS = 500
 """How long headers that were read gather before they are shown."""
 _LOW_EMS, _CHIPS_EMS = 34, 42
@@ -68,7 +65,6 @@ class LibraryPage(Page):
         self._services = services
         self._scanning = Scanning(services, self)
         self._asked_to_measure = False
-        self._template_of: tuple[str, float | None, bool] | None = None
         self._table = LibraryTable(services.theme)
         self._table.explain_speed_by(services.weighing.speed_basis)
         self._controls = WhatIfBar(Settings().context)
@@ -90,6 +86,7 @@ class LibraryPage(Page):
         self._shelf = Shelf(services, self._question, self._work, self)
         self._adding = Adding(services, self._question, self)
         self._foot = LibraryFoot(services.theme, PARTS)
+        self._templates = Templates(services, self._detail.template, self)
         self._beside = QMenu(text("Load beside it"), self)
         self._parts = PartsChooser(services, self._detail.parts, self._beside, self)
         self._doubles = Doubles(services, self._foot, self._work, self)
@@ -208,6 +205,7 @@ class LibraryPage(Page):
         self._shelf.cancel()
         self._doubles.cancel()
         self._parts.quiet()
+        self._templates.quiet()
         self._work.finish()
         self._rows.close()
         self._detail.quiet()
@@ -218,19 +216,6 @@ class LibraryPage(Page):
         self._rescan.setEnabled(False)
         self._scanning.start()
         self._show_body()
-
-    def add_files(self) -> None:
-        """Let the user choose files, and add them where they lie."""
-        title, kinds = text("Add models"), text("Models ({endings})", endings=_ENDINGS)
-        chosen, _ = QFileDialog.getOpenFileNames(self, title, "", ";;".join((kinds, text("All files (*)"))))
-        if chosen:
-            self._adding.add([Path(each) for each in chosen])
-
-    def add_folder(self) -> None:
-        """Let the user choose a folder, and add it where it lies."""
-        chosen = QFileDialog.getExistingDirectory(self, text("Add a folder with models"))
-        if chosen:
-            self._adding.add([Path(chosen)])
 
     def fetch_starter(self) -> None:
         """Get the starter model into the models folder."""
@@ -311,8 +296,8 @@ class LibraryPage(Page):
         self._detail.more.setMenu(self._menu)
         action(self, text("What if: another card, other memory"), self._machine.open, "Ctrl+Shift+W")
         menu = self._head.add.menu()
-        menu.addAction(action(self, text("Add files…"), self.add_files, "Ctrl+O"))
-        menu.addAction(action(self, text("Add a folder…"), self.add_folder, "Ctrl+Shift+O"))
+        menu.addAction(action(self, text("Add files…"), self._adding.choose_files, "Ctrl+O"))
+        menu.addAction(action(self, text("Add a folder…"), self._adding.choose_folder, "Ctrl+Shift+O"))
         action(self, text("Rescan the Library"), self.rescan, "F5")
         action(self, text("Search the Library"), self._search.setFocus, "Ctrl+F")
         action(self, text("Get the starter model"), self.fetch_starter, "Ctrl+Shift+G")
@@ -334,7 +319,6 @@ class LibraryPage(Page):
         self._rows.marked.connect(self._marked)
         self._shelf.failed.connect(self._errors.show_error)
         self._shelf.verified.connect(self._verified)
-        self._shelf.template_read.connect(self._template_read)
         self._parts.failed.connect(self._errors.show_error)
         self._doubles.failed.connect(self._errors.show_error)
         self._detail.note_written.connect(self._shelf.note)
@@ -467,22 +451,6 @@ class LibraryPage(Page):
         self._show_all()
         self._services.bus.library_changed.emit()
 
-    def _ask_template(self, row: LibraryRow) -> None:
-        """A template that was never used is shown before it is."""
-        told = row.model.info is not None and bool(row.model.info.has_chat_template)
-        key = row.model.id, row.mark.used_s, told
-        if key == self._template_of:
-            return
-        self._template_of = key
-        self._detail.template.show_template(None)
-        if row.mark.used_s is None and row.model.problem is None and told:
-            self._shelf.read_template(row.model)
-
-    def _template_read(self, model: Model, template: str | None) -> None:
-        chosen = self._table.chosen
-        if chosen is not None and chosen.model.id == model.id and chosen.mark.used_s is None:
-            self._detail.template.show_template(template, owner_of(model, self._services.library.folders))
-
     def _verified(self, model: Model, words: str) -> None:
         chosen = self._table.chosen
         if chosen is not None and chosen.model.id == model.id:
@@ -552,7 +520,7 @@ class LibraryPage(Page):
             view, elsewhere = weighing.speed_view(chosen.choice), weighing.other is not None
             self._detail.show_row(chosen, weighing.closely(chosen.model), view, elsewhere=elsewhere)
             if self.isVisible():
-                self._ask_template(chosen)
+                self._templates.show(chosen)
             self._parts.show(chosen)
             weighing.look_closely(chosen.model)
         whole = chosen is not None and chosen.model.problem is None
@@ -571,25 +539,15 @@ class LibraryPage(Page):
         self._detail.show_ends(self._room.words)
 
 
-def owner_of(model: Model, folders: Sequence[Path]) -> str:
-    """The owner of the repository that a model is of, where its place tells: in the Hub's cache, or as OWNER/NAME/FILE
-    below one of `folders`; "" elsewhere.
-    """
-    repository = repository_of(model.path)
-    if repository is not None:
-        return repository.partition("/")[0]
-    below = [model.path.relative_to(folder).parts for folder in folders if model.path.is_relative_to(folder)]
-    deep = 3 if model.path in model.parts else 2
-    return next((parts[0] for parts in below if len(parts) == deep), "")
-
-
 def longest_stated(chosen: Model | None, models: Sequence[Model]) -> int | None:
     """The longest context, in tokens, that the chosen model was trained for; where that is not stated, the longest of
     all that attend to each token. Those that keep only a state state what they like, for it costs them nothing.
     """
     own = chosen.info.context_length if chosen and chosen.info else None
+    if own:
+        return own
     attending = [model.info.context_length or 0 for model in models if model.info and any(model.info.heads or ())]
-    return own or max(attending, default=0) or None
+    return max(attending, default=0) or None
 
 
 def _ignore(value: object) -> None:

@@ -15,7 +15,6 @@ from weighbridge.base.words import text
 from weighbridge.hub.jobs import ENDED
 from weighbridge.library.model import Model
 from weighbridge.library.removal import Removal, into_bin, plan, refusal, remove
-from weighbridge.library.templates import chat_template
 from weighbridge.library.verifying import Verified
 from weighbridge.running.state import State
 from weighbridge.ui.removal_words import removal_in_words
@@ -35,8 +34,6 @@ class Shelf(QObject):
     """
 
     verified = Signal(object, str)
-    template_read = Signal(object, object)
-    """A Model, and its chat template; None where it has none."""
     failed = Signal(object)
 
     def __init__(self, services: Services, question: Question, progress: ProgressPanel, parent: QObject) -> None:
@@ -45,7 +42,6 @@ class Shelf(QObject):
         self._question = question
         self._progress = progress
         self._verifying: Task | None = None
-        self._reading: Task | None = None
 
     @property
     def busy(self) -> bool:
@@ -74,14 +70,6 @@ class Shelf(QObject):
             work, partial(self._verified, model), self._verifying_failed, "verifying"
         )
         self._progress.watch(text("Verifying {model}", model=model.title), self._verifying)
-
-    def read_template(self, model: Model) -> None:
-        """Read its chat template."""
-        if self._reading is not None:
-            self._reading.cancel()
-        self._reading = self._services.background.run(
-            lambda _task: chat_template(model), lambda found: self.template_read.emit(model, found), _ignore
-        )
 
     def remove(self, model: Model) -> None:
         """Ask whether the files of `model` are to go to the bin; one that is not ours is only taken off the list."""
@@ -150,8 +138,3 @@ class Shelf(QObject):
     def _verifying_over(self) -> None:
         self._verifying = None
         self._progress.finish()
-
-
-def _ignore(error: BaseException) -> None:
-    """A template that cannot be read is not shown; what is wrong with the file its row tells."""
-    del error
