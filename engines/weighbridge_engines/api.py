@@ -16,13 +16,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from weighbridge_engines.controls import Control
 
 KEY_VARIABLE = "WEIGHBRIDGE_ENGINE_KEY"
 """The environment variable that carries the engine's key to its process: never an argument, which others can read."""
 
 DRAFT_KINDS = ("simple", "eagle3", "mtp", "dflash", "dspark")
 """The kinds of draft models: a model of its own, or a head of one of these kinds."""
+
+SPLIT_MODES = ("none", "layer", "row", "tensor")
+"""How several cards share a model: not at all, by layers, or by parts of each matrix, in two ways."""
+
+TASKS = ("chat", "embedding", "rerank")
+"""What a model is loaded for."""
 
 HOST = "Host"
 """How the system's memory is called where it stands among devices."""
@@ -50,20 +59,25 @@ class Capability(StrEnum):
 class Load:
     """What to load and how. None means: the engine's own choice.
 
-    `alias` is the name under which the engine answers; `extra` holds what only one engine understands. `context` is
-    the sum over all `slots`, in tokens, which they share where the cache is `unified`. `batch` and `micro_batch` are
-    the tokens of a prompt handed over and computed at a time (without `micro_batch` the same). `gpu_layers` counts the
-    output as one layer; `cpu_experts` is the number of first layers whose experts stay in host memory; `split` gives
-    each GPU's share of the layers. `key_type` and `value_type` are those of the KV cache ("f16", "q8_0").
-    `whole_window` keeps all tokens where a layer needs only its window; `mapped` maps the file instead of reading it.
-    `projector`, `draft` and `adapters` are files to load beside the model; `draft_kind`, of DRAFT_KINDS, is how a draft
-    works: as a smaller model, or as a head that reads the model's own states.
+    `alias` is the name under which the engine answers, `task` (of TASKS) what it is loaded for. `sampling` is what
+    holds for requests that say nothing else, by a request's names; `extra` holds what only one engine understands. What
+    both may hold is told by the engine's `controls`. `context` is the sum over all `slots`, in tokens, which they share
+    where the cache is `unified`. `batch` and `micro_batch` are the tokens of a prompt handed over and computed at a
+    time (without `micro_batch` the same). `gpu_layers` counts the output as one layer; `cpu_experts` is the number of
+    first layers whose experts stay in host memory; `split` gives each GPU's share of the layers, `split_mode` (of
+    SPLIT_MODES) is how they share, and `main_gpu` is the place among them of the one that holds what is not shared.
+    `key_type` and `value_type` are those of the KV cache ("f16", "q8_0"). `whole_window` keeps all tokens where a layer
+    needs only its window; `mapped` maps the file instead of reading it. `projector`, `draft` and `adapters` are files
+    to load beside the model; `draft_kind`, of DRAFT_KINDS, is how a draft works: as a smaller model, or as a head that
+    reads the model's own states; "mtp" without a draft is the model's own head. `adapter_scales` are how strongly each
+    adapter acts where a request does not say (all 1 without). `template` is used instead of the file's own.
     """
 
     model: str
     alias: str = ""
     context: int | None = None
     threads: int | None = None
+    batch_threads: int | None = None
     slots: int = 1
     batch: int | None = None
     micro_batch: int | None = None
@@ -75,11 +89,17 @@ class Load:
     gpu_layers: int | None = None
     cpu_experts: int | None = None
     split: tuple[float, ...] | None = None
+    split_mode: str | None = None
+    main_gpu: int | None = None
     mapped: bool | None = None
     projector: str | None = None
     draft: str | None = None
     draft_kind: str = "simple"
     adapters: tuple[str, ...] = ()
+    adapter_scales: tuple[float, ...] = ()
+    template: str | None = None
+    task: str = "chat"
+    sampling: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
@@ -89,8 +109,13 @@ class Load:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Load:
         """The other end of `as_json`."""
-        split, adapters = values.get("split"), tuple(values.get("adapters", ()))
-        return cls(**{**values, "split": None if split is None else tuple(split), "adapters": adapters})
+        told = {name: _frozen(value) for name, value in values.items()}
+        extra = {name: _frozen(value) for name, value in values.get("extra", {}).items()}
+        return cls(**{**told, "extra": extra})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
@@ -175,7 +200,7 @@ class ContextExceeded(Exception):
 
 
 class Unsupported(Exception):
-    """Raised by `command` where this very build has no way to do what the load asks for; `cause` says what."""
+    """Raised where an engine, or this very build of it, has no way to do what a load asks for; `cause` says what."""
 
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause)
@@ -190,6 +215,11 @@ class Session(Protocol):
 
     def close(self) -> None:
         """Give everything back."""
+
+
+def no_check(load: Load) -> None:
+    """The `check` of an engine that takes whatever a load says."""
+    del load
 
 
 def no_devices() -> list[Device]:
@@ -239,6 +269,10 @@ class Engine:
     `bandwidth()`, called in a child: how fast the memory of each device was read just now, in bytes per second, by the
     ids of `devices()`. It takes about a second a device; one that cannot be measured is left out, never guessed.
 
+    `controls` are the settings of a load that it knows, as data; `check(load)` raises Unsupported where it could not
+    follow one, before anything is started. `said(load)` is the command line of a program of the same engine that would
+    do the same, without any key.
+
     One engine may be here in several builds. `build` is the id of this one, "" for a library beside this program.
     `python` is the Python whose environment holds the library, where that is not ours; its worker is started with
     `host`, a folder that holds this package alone, as the one addition to that Python's path. `program` is the path of
@@ -263,6 +297,9 @@ class Engine:
     bandwidth: Callable[[], Mapping[str, float]] | None = None
     size: Callable[[Load], None] | None = None
     row: Callable[[str], Row | None] = no_row
+    controls: tuple[Control, ...] = ()
+    check: Callable[[Load], None] = no_check
+    said: Callable[[Load], list[str]] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     knows_keys: bool = True
     build: str = ""

@@ -60,5 +60,5 @@ def test_the_worker_refuses_what_makes_no_sense(arguments):
 
 
 def test_a_load_survives_the_way_to_the_worker():
-    load = Load(model="/m/ü.gguf", alias="a", context=5, split=(3.0, 1.0), extra={"x": [1, 2]})
+    load = Load(model="/m/ü.gguf", alias="a", context=5, split=(3.0, 1.0), sampling={"top_k": 1}, extra={"x": (1, 2)})
     assert Load.from_json(json.loads(json.dumps(load.as_json()))) == load
