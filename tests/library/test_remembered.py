@@ -78,7 +78,10 @@ def test_a_config_of_any_length_is_left_out(folder, path):
     assert Remembered(path).read().models[0].info is None
 
 
-def test_nothing_is_there_at_first(path):
+def test_nothing_is_there_at_first_and_nothing_else_is_waited_for(path):
+    assert Remembered(path).read() is None
+    path.parent.mkdir()
+    os.mkfifo(path)
     assert Remembered(path).read() is None
 
 
@@ -122,7 +125,7 @@ def test_a_cut_file_is_as_if_nothing_were_there(folder, path, length):
     ],
 )
 def test_another_version_and_what_is_no_listing_are_ignored(path, told, monkeypatch):
-    monkeypatch.setattr("weighbridge.library.remembered._packed", lambda listing: told)
+    monkeypatch.setattr("weighbridge.library.remembered._packed", lambda listing: [told])
     Remembered(path).keep(Listing())
     assert path.exists()
     assert Remembered(path).read() is None
@@ -131,10 +134,10 @@ def test_another_version_and_what_is_no_listing_are_ignored(path, told, monkeypa
 def test_rows_of_another_shape_are_ignored(folder, path, monkeypatch):
     from weighbridge.library import remembered
 
-    real = remembered._packed(listing_of(folder))
+    real = b"".join(remembered._packed(listing_of(folder)))
     for wrong in (real.replace(b'"chat"', b'"no kind"', 1), real.replace(b"\n[[", b"\n[[0,", 1), real + b"\n{"):
         assert wrong != real
-        monkeypatch.setattr("weighbridge.library.remembered._packed", lambda listing, wrong=wrong: wrong)
+        monkeypatch.setattr("weighbridge.library.remembered._packed", lambda listing, wrong=wrong: [wrong])
         Remembered(path).keep(Listing())
         assert Remembered(path).read() is None
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +49,15 @@ class Remembered:
 
     def keep(self, listing: Listing) -> None:
         """Keep `listing` in the place of an earlier one, unless it is the same."""
-        content = _packed(listing)
-        digest = _digest(content)
-        if digest == self._digest or len(content) > MOST_BYTES:
+        lines = _packed(listing)
+        digest = _digest(lines)
+        if digest == self._digest or sum(map(len, lines)) > MOST_BYTES:
             return
         aside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            aside.write_bytes(digest + content)
+            with aside.open("wb") as file:
+                file.writelines((digest, *lines))
             aside.replace(self._path)
             self._digest = digest
         except OSError:
@@ -64,48 +67,50 @@ class Remembered:
     def read(self) -> Listing | None:
         """What was kept; None where there is nothing, or nothing that can be read."""
         try:
-            if self._path.stat().st_size > MOST_BYTES + _DIGEST_BYTES:
+            status = self._path.stat()
+            if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES + _DIGEST_BYTES:
                 return None
-            kept = self._path.read_bytes()
+            with self._path.open("rb") as file:
+                digest, lines = file.read(_DIGEST_BYTES), list(file)
         except OSError:
             return None
-        digest, content = kept[:_DIGEST_BYTES], kept[_DIGEST_BYTES:]
-        if digest != _digest(content):
+        if digest != _digest(lines):
             return None
         try:
-            listing = _unpacked(content)
+            listing = _unpacked(lines)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
             return None
         self._digest = digest
         return listing
 
 
-def _digest(content: bytes) -> bytes:
-    return blake2b(content, digest_size=_DIGEST_BYTES).digest()
+def _digest(lines: Iterable[bytes]) -> bytes:
+    digest = blake2b(digest_size=_DIGEST_BYTES)
+    for line in lines:
+        digest.update(line)
+    return digest.digest()
 
 
-def _packed(listing: Listing) -> bytes:
+def _packed(listing: Listing) -> list[bytes]:
     """A line for the form and one for each few models: no thread waits long while another reads or writes them.
 
     ASCII alone: names that are no text pass through JSON's escapes unharmed.
     """
     models = listing.models[:MOST_MODELS]
     rows = ([_row(model, listing.stamps.get(key_of(model))) for model in few] for few in _by_few(models))
-    lines = (json.dumps(few, separators=(",", ":"), default=str) for few in (_FORM, *rows))
-    return "\n".join(lines).encode("ascii")
+    return [f"{json.dumps(few, separators=(',', ':'), default=str)}\n".encode("ascii") for few in chain([_FORM], rows)]
 
 
 def _by_few(models: Sequence[Model]) -> Iterator[Sequence[Model]]:
     return (models[start : start + _FEW] for start in range(0, len(models), _FEW))
 
 
-def _unpacked(content: bytes) -> Listing | None:
-    form, *lines = content.split(b"\n")
-    if json.loads(form) != _FORM:
+def _unpacked(lines: Sequence[bytes]) -> Listing | None:
+    if not lines or json.loads(lines[0]) != _FORM:
         return None
     models: list[Model] = []
     stamps: dict[Key, str] = {}
-    for line in lines:
+    for line in lines[1:]:
         for stamp, row in json.loads(line):
             model = _model(row)
             models.append(model)
