@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import date
 
+import time
+
 import pytest
 from tests.choices.made_surroundings import LOAD, loaded, machine, model, told
 from tests.estimates.made_blueprints import GIB, made
@@ -29,6 +31,8 @@ TABLE = {"Host": {"weights_bytes": 3 * GIB, "kv_bytes": GIB}}
 
 class Devices:
     """Counts how often the engines are asked."""
+
+    builds = ("llama_server",)
 
     def __init__(self, *answers):
         self.answers = answers
@@ -161,3 +165,17 @@ def test_the_machine_is_looked_at_once_for_both(database):
     finally:
         recorders.close()
     assert (len(Observations(database).all()), len(SpeedObservations(database).all()), devices.asked) == (1, 1, 1)
+
+
+def test_a_build_that_has_come_into_use_is_asked(database):
+    devices = Devices(told())
+    recorders = machine_recorders(
+        database, Marks(database), lambda _: made(), devices, Measurements.within(database.path.parent)
+    )
+    recorders.loads.loaded(model(), loaded(5, held=TABLE))
+    while not Observations(database).all():
+        time.sleep(0.01)
+    devices.builds = ("llama_server-cuda13",)
+    recorders.loads.loaded(model(), loaded(6, held=TABLE))
+    recorders.close()
+    assert devices.asked == 2

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import TextIO
 
 from weighbridge import __version__
@@ -20,6 +21,7 @@ from weighbridge.base.words import LANGUAGES, text, use_language
 from weighbridge.cli import (
     add,
     doubles,
+    engines_command,
     fit,
     hardware,
     login,
@@ -36,7 +38,19 @@ from weighbridge.cli import (
 from weighbridge.cli.argparse_words import translate_argparse
 from weighbridge_engines.api import Engine
 
-COMMANDS = (hardware, ls, fit, search, starter, pull, login, run_command, serve, *(add, note, verify, doubles, rm))
+COMMANDS = (
+    hardware,
+    ls,
+    fit,
+    search,
+    starter,
+    pull,
+    login,
+    run_command,
+    serve,
+    engines_command,
+    *(add, note, verify, doubles, rm),
+)
 """One module a command (login and logout share one); each registers itself with `add(subparsers)` and sets `run`, which
 is called with the arguments."""
 
@@ -54,7 +68,7 @@ def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int
     use_language(_told_language(argv) or language_choice(default_paths().settings))
     translate_argparse()
     try:
-        arguments = build_parser().parse_args(argv, argparse.Namespace(engines=engines))
+        arguments = build_parser().parse_args(argv, argparse.Namespace(engines=cache(partial(_builds_of, engines))))
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else FAILED
     try:
@@ -74,6 +88,13 @@ def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int
         _forget_stdout()
         tell_error(WeighbridgeError("system", reason=str(error)), as_json=False)
         return FAILED
+
+
+def _builds_of(engines: Callable[[], Mapping[str, Engine]]) -> Mapping[str, Engine]:
+    """The engines as the builds that this user has in use."""
+    from weighbridge.running.engines import live
+
+    return live(engines(), default_paths().data)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -61,6 +61,11 @@ class EngineDevices:
         self._file = data / FILE
         self._ask = ask_child
 
+    @property
+    def builds(self) -> tuple[str, ...]:
+        """Which builds are asked now; others once another one is in use."""
+        return tuple(_name(engine) for engine in self._engines.values())
+
     def measured(self, machine: Machine) -> CardSpeeds:
         """How fast the memory of the cards is, as engines measure it. `machine` says which engine sees which."""
         return measure_cards(machine, self._engines.values(), self._ask)

@@ -62,12 +62,15 @@ class _Here:
         self._measurements = measurements
         self._one = threading.Lock()
         self._seen_once: tuple[Machine, tuple[Told, ...]] | None = None
+        self._builds: tuple[str, ...] = ()
 
     @property
     def _seen(self) -> tuple[Machine, tuple[Told, ...]]:
-        """The machine, and what its engines told."""
+        """The machine, and what its engines told, as the builds that are in use."""
         with self._one:
-            if self._seen_once is None:
+            builds = self._devices.builds
+            if self._seen_once is None or self._builds != builds:
+                self._builds = builds
                 self._seen_once = with_engines_here(detect(), self._devices)
             return self._seen_once
 

@@ -71,8 +71,8 @@ def run_uv(
 ) -> str | None:
     """Run it to its end: None, or why it failed, in its own words. `on_line` is called from another thread.
 
-    Its cache lies in `cache`, so that nothing stays behind, and what has come can be counted: as it lies there, unpacked,
-    which says nothing of how much is to come. Raises Cancelled, OSError.
+    Its cache lies in `cache`, so that nothing stays behind and what has come can be counted. That is unpacked there,
+    so that it says nothing of how much is to come. Raises Cancelled, OSError.
     """
     import uv
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from weighbridge.library.marks import Marks
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.parts import Parts
+    from weighbridge.running.engines import Engines
+    from weighbridge.running.installation import Installer
     from weighbridge.running.recording import Recorders
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.ui.hub_parts import HubParts
@@ -28,7 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Core:
-    """What a window needs from below; `close` ends all of it. `absent`: that no engine is installed, where none is."""
+    """What a window needs from below; `close` ends all of it. `absent`: that no engine is installed, where none is.
+
+    `engines` are the builds in use; `installer` brings others.
+    """
 
     database: Database
     store: ChatStore
@@ -39,7 +44,8 @@ class Core:
     supervisor: Supervisor
     engine_devices: EngineDevices
     absent: Cause | None
-    engines: Mapping[str, Engine]
+    engines: Engines
+    installer: Installer
     blueprints: Blueprints
     recorders: Recorders
     tokens: TokenStore
@@ -69,6 +75,8 @@ def build_core(
     from weighbridge.running.choose import PREFERRED
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.devices import EngineDevices
+    from weighbridge.running.engines import live
+    from weighbridge.running.installation import Installer
     from weighbridge.running.installing import none_installed
     from weighbridge.running.leftovers import end_leftovers, marked
     from weighbridge.running.parts import Parts
@@ -85,7 +93,7 @@ def build_core(
     library = _recalled(paths, now, marks, hashes)
     blueprints = Blueprints()
     library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
-    known = engines()
+    known = live(engines(), paths.data)
     end_leftovers(mark)
     environment = marked(os.environ, mark)
     parts = Parts(marks.of)
@@ -99,6 +107,8 @@ def build_core(
     absent = none_installed(known.values(), PREFERRED)
     tokens = TokenStore(paths.config, os.environ)
     hub = build_hub(paths, settings, tokens, database, os.environ)
+    installer = Installer(known, hub.network, hub.access.offline)
+    installer.clean()
     return Core(
         database=database,
         store=store,
@@ -110,6 +120,7 @@ def build_core(
         engine_devices=devices,
         absent=absent,
         engines=known,
+        installer=installer,
         blueprints=blueprints,
         recorders=recorders,
         tokens=tokens,
