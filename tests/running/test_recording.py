@@ -1,9 +1,8 @@
 """Keeping what loads really took and how fast answers were: the recorders over this machine's parts."""
 
+import time
 from dataclasses import replace
 from datetime import date
-
-import time
 
 import pytest
 from tests.choices.made_surroundings import LOAD, loaded, machine, model, told

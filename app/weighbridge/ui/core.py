@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from weighbridge.library.index import Library
     from weighbridge.library.marks import Marks
     from weighbridge.running.devices import EngineDevices
-    from weighbridge.running.parts import Parts
     from weighbridge.running.engines import Engines
     from weighbridge.running.installation import Installer
+    from weighbridge.running.parts import Parts
     from weighbridge.running.recording import Recorders
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.ui.hub_parts import HubParts
