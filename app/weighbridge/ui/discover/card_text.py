@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 
 MOST_CHARACTERS = 200_000
-_FRONT = re.compile(r"\A\ufeff?\s*---\s*\n.{0,200000}?\n---\s*(?:\n|\Z)", re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_DASHES = "---"
+_COMMENT = re.compile(r"<!--"), re.compile(r"-->")
 _TAG = re.compile(r"</?(?P<name>[A-Za-z][A-Za-z0-9]{0,15})(?P<rest>\s[^<>]{0,2000})?/?>")
 _HREF = re.compile(r"""href\s*=\s*["']?(https?://[^\s"'<>]{1,1000})""", re.IGNORECASE)
 _HEADINGS = {f"h{level}": f"\n{'#' * level} " for level in range(1, 7)}
 _LINES = frozenset({"br", "p", "div", "li", "tr", "table", "ul", "ol", "details", "summary", "center", "hr"})
-_UNSEEN = frozenset({"script", "style"})
+_UNSEEN = tuple(
+    (re.compile(rf"<{name}\b", re.IGNORECASE), re.compile(rf"</{name}[ ]{{0,9}}>", re.IGNORECASE))
+    for name in ("script", "style")
+)
 _TAGS = (
     _LINES
-    | _UNSEEN
     | set(_HEADINGS)
     | {"a", "b", "i", "u", "em", "strong", "span", "font", "sub", "sup", "small", "code", "kbd", "mark"}
     | {
@@ -42,11 +44,10 @@ _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 
 def plain_markdown(card: str) -> str:
     """The card without its head of facts, comments and tags."""
-    body = _FRONT.sub("", card[:MOST_CHARACTERS], count=1)
     kept: list[str] = []
     prose: list[str] = []
     fenced = False
-    for line in body.split("\n"):
+    for line in _without_front(card[:MOST_CHARACTERS].split("\n")):
         if _FENCE.match(line):
             kept += [*_without_tags(prose), line] if not fenced else [line]
             prose, fenced = [], not fenced
@@ -57,15 +58,35 @@ def plain_markdown(card: str) -> str:
     return "\n".join([*kept, *_without_tags(prose)]).strip()
 
 
+def _without_front(lines: list[str]) -> list[str]:
+    """Without the facts between two lines of three dashes at the very beginning."""
+    first = next((place for place, line in enumerate(lines) if line.strip("\ufeff \t\r")), 0)
+    if not lines or lines[first].strip("\ufeff \t\r") != _DASHES:
+        return lines
+    last = next((place for place in range(first + 1, len(lines)) if lines[place].rstrip() == _DASHES), None)
+    return lines if last is None else lines[last + 1 :]
+
+
 def _without_tags(lines: list[str]) -> list[str]:
     if not lines:
         return []
-    text = _COMMENT.sub("", "\n".join(lines))
-    for name in _UNSEEN:
-        text = re.sub(rf"<{name}\b[^<>]*>.*?</{name}\s*>", "", text, flags=re.DOTALL | re.IGNORECASE)
+    text = "\n".join(lines)
+    for opening, closing in (_COMMENT, *_UNSEEN):
+        text = _cut(text, opening, closing)
     open_links: list[str] = []
     shown = _TAG.sub(lambda tag: _told(tag, open_links), text)
-    return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+\n", "\n", shown)).split("\n")
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in shown.split("\n"))).split("\n")
+
+
+def _cut(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
+    """Without what lies between the two. A text is gone through once, whatever is in it: one pattern for both would
+    look for its end anew at each beginning.
+    """
+    kept, at = [], 0
+    while (begin := opening.search(text, at)) and (end := closing.search(text, begin.end())):
+        kept.append(text[at : begin.start()])
+        at = end.end()
+    return "".join((*kept, text[at:]))
 
 
 def _told(tag: re.Match[str], open_links: list[str]) -> str:

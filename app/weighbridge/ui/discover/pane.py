@@ -146,7 +146,8 @@ class ChoicesPane(QWidget):
         machine = services.weighing.machine
         rows, self._best = with_best(rows, machine.devices if machine else ())
         self._controls.show_cards(services.weighing.has_cards)
-        self._table.show_rows(rows, services.settings.value.context)
+        elsewhere = services.weighing.other is not None
+        self._table.show_rows(rows, services.settings.value.context, elsewhere=elsewhere)
         self._choose_best(rows)
         self._title.setText(discovery.title)
         self._said.setText(self._state_in_words(rows))

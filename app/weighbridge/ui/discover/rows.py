@@ -33,7 +33,7 @@ class Act(Enum):
 @dataclass(frozen=True)
 class ChoiceRow:
     """A row. `weighed` is None for a spot that was not looked into yet, `failed` is why a look at it failed. `job`: it
-    is being fetched. `recommended`: of all rows, the one to take.
+    is being fetched. `recommended`: of all rows, the one to take. `has_twin`: another has the same by the same name.
     """
 
     offered: Offered
@@ -42,6 +42,7 @@ class ChoiceRow:
     recommended: bool = False
     is_looked_at: bool = False
     failed: WeighbridgeError | None = None
+    has_twin: bool = False
 
     @property
     def key(self) -> str:
@@ -53,7 +54,8 @@ class ChoiceRow:
         """Its quantisation, else its name; of a spot, the branch, or the repository."""
         offer, spot = self.offered.offer, self.offered.spot
         if offer is not None:
-            return name_of(offer.variant)
+            named = name_of(offer.variant)
+            return f"{named} · {self.owner}" if self.has_twin else named
         return spot.repo_id.partition("/")[2] if spot.revision == MAIN else spot.revision
 
     @property

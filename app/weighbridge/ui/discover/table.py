@@ -24,7 +24,7 @@ _FIRST_GONE = (
     Column.SIZE,
     Column.SPEED,
 )
-_WITH_BARS = 3
+_WITH_BARS = 4
 """So many of the first steps have bars."""
 _GIVEN_UP = (
     *(_FIRST_GONE[:count] for count in range(_WITH_BARS)),
@@ -79,9 +79,11 @@ class ChoicesTable(Table):
         """Tell what a speed rests on by `basis`, where somebody asks for it."""
         self._model.explain_speed_by(basis)
 
-    def show_rows(self, rows: Sequence[ChoiceRow], context: int) -> None:
-        """Show `rows`, weighed at `context` tokens. What was chosen stays so while it is there."""
-        self._model.show_rows(rows, context)
+    def show_rows(self, rows: Sequence[ChoiceRow], context: int, *, elsewhere: bool = False) -> None:
+        """Show `rows`, weighed at `context` tokens; `elsewhere`: for another machine. What was chosen stays so while it
+        is there.
+        """
+        self._model.show_rows(rows, context, elsewhere=elsewhere)
         if rows and not self.currentIndex().isValid():
             self.choose(self._chosen_key)
 

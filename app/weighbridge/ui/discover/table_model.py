@@ -52,18 +52,18 @@ class ChoicesModel(QAbstractTableModel):
         self._given: Sequence[ChoiceRow] = ()
         self._rows: list[ChoiceRow] = []
         self._column, self._descending = Column.SIZE, True
-        self._context = 0
+        self._context, self._elsewhere = 0, False
         self._speed_basis: Callable[[Choice], str] = lambda _choice: ""
 
     def explain_speed_by(self, basis: Callable[[Choice], str]) -> None:
         """Tell what a speed rests on by `basis`, where somebody asks for it."""
         self._speed_basis = basis
 
-    def show_rows(self, rows: Sequence[ChoiceRow], context: int) -> None:
-        """Show `rows`, weighed at `context` tokens."""
-        if context != self._context:
-            self._context = context
-            self.headerDataChanged.emit(Qt.Orientation.Horizontal, Column.MEMORY, Column.MEMORY)
+    def show_rows(self, rows: Sequence[ChoiceRow], context: int, *, elsewhere: bool = False) -> None:
+        """Show `rows`, weighed at `context` tokens; `elsewhere`: for another machine than this one."""
+        if (context, elsewhere) != (self._context, self._elsewhere):
+            self._context, self._elsewhere = context, elsewhere
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, Column.MEMORY, Column.FIT)
         same = {row.key for row in rows} == {row.key for row in self._given}
         self._given = rows
         if same:
@@ -164,7 +164,7 @@ class ChoicesModel(QAbstractTableModel):
             Column.SIZE: text("Size"),
             Column.BITS: text("Bits/weight"),
             Column.MEMORY: text("Memory at {count}", count=number(self._context)),
-            Column.FIT: text("On this machine"),
+            Column.FIT: text("On that machine") if self._elsewhere else text("On this machine"),
             Column.SPEED: text("tok/s"),
             Column.RUNNER: text("Needs"),
             Column.OWNER: text("From"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from weighbridge.hardware.machine import Device
 from weighbridge.hub.groups import Group
 from weighbridge.hub.looking import Spot
 from weighbridge.hub.snapshot import JobView
+from weighbridge.hub.wanted import name_of
 from weighbridge.library.model import Model
 from weighbridge.ui.discover.group_row import GroupRow
 from weighbridge.ui.discover.rows import ChoiceRow, job_of
@@ -42,7 +44,9 @@ def choice_rows(
 ) -> list[ChoiceRow]:
     """The rows of a table; none is recommended yet."""
     made = []
-    for row in rows:
+    there = tuple(rows)
+    twins = Counter(map(_called, there))
+    for row in there:
         weighed = None if row.model is None else Weighed(row.model, choice_of(row.model))
         wanted = () if row.offer is None else (row.offer.plain, row.offer.seeing)
         unseen = row.offer is None
@@ -53,9 +57,14 @@ def choice_rows(
                 job_of(wanted, jobs) if jobs else None,
                 is_looked_at=unseen and is_waiting(row.spot),
                 failed=failure(row.spot) if unseen else None,
+                has_twin=not unseen and twins[_called(row)] > 1,
             )
         )
     return made
+
+
+def _called(row: Offered) -> tuple[str, str]:
+    return (row.offer.variant.format, name_of(row.offer.variant)) if row.offer is not None else ("", row.key)
 
 
 def with_best(rows: Sequence[ChoiceRow], devices: Sequence[Device]) -> tuple[list[ChoiceRow], Recommended | None]:
