@@ -289,5 +289,5 @@ def test_what_goes_and_what_stays_is_said_in_words():
     assert removal_in_words(removal) == (
         "Remove A? To the bin: 0.gguf, 1.gguf, 2.gguf, 3.gguf, 2 more files. "
         f"Emptying the bin frees 6.0{THIN}GiB. Only links are deleted: l.gguf; what they lead to stays. "
-        "mmproj.gguf stays: B, C has it too. part2.gguf stays: it does not lie in Weighbridge's own folder."
+        "mmproj.gguf stays: it belongs to B, C too. part2.gguf stays: it does not lie in Weighbridge's own folder."
     )

@@ -33,5 +33,5 @@ def _names(going: list[Going]) -> str:
 def _stays(staying: Staying) -> str:
     name = staying.path.name
     if staying.why is Why.SHARED:
-        return text("{name} stays: {models} has it too.", name=name, models=", ".join(staying.models))
+        return text("{name} stays: it belongs to {models} too.", name=name, models=", ".join(staying.models))
     return text("{name} stays: it does not lie in Weighbridge's own folder.", name=name)

@@ -46,12 +46,12 @@ from weighbridge_engines.api import Cause
 
 _HEADERS_MS = 500
 """How long headers that were read gather before they are shown."""
-_LOW_EMS, _CHIPS_EMS = 34, 42
+_LOW_EMS, _CHIPS_EMS = 34, 48
 """A page that is lower than so many lines of text is low: a small window with large fonts. Chips need some more."""
 _KEPT = {
     (False, False): (4, LEAST_LINES),
     (False, True): (2, LEAST_LINES),
-    (True, False): (4, 4),
+    (True, False): (2, 2),
     (True, True): (1, 2),
 }
 """Rows of the table and lines of the detail that stay in sight, where the page is low and where the strip is open."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QSizePolicy, QWidget
 
 from weighbridge.base.units import THIN, number
@@ -32,7 +32,7 @@ from weighbridge.ui.widgets.weighed_view import WeighedView
 from weighbridge_engines.api import STAGES
 
 _TICK_MS = 100
-_PATH_EMS, _NOTE_EMS = 44, 44
+_NOTE_EMS = 44
 
 
 class LibraryDetail(QFrame):
@@ -52,13 +52,14 @@ class LibraryDetail(QFrame):
         self._row: LibraryRow | None = None
         self._title = selectable(label("", "heading"))
         self._badge = Badge(theme, "unknown", "")
-        self._path = selectable(label("", "dim"))
+        self._path = ElidedLabel(at_left=True, in_middle=True)
         self._note = NoteLine()
         self._note.setMaximumWidth(self.fontMetrics().height() * _NOTE_EMS)
         self._note.written.connect(self._note_written)
         self._told = selectable(label("", "dim", wrap=True))
         self._told.hide()
         self._template = TemplateView(theme)
+        self._template.fold.unfolded.connect(self._show_unfolded)
         self._parts = PartsList()
         self._more = QPushButton(text("More"))
         self._more.setAutoDefault(False)
@@ -198,10 +199,12 @@ class LibraryDetail(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def _show_path(self, model: Model) -> None:
-        whole = f"{source_in_words(model.source)} · {short(model.path, Path.home())}"
-        room = self.fontMetrics().height() * _PATH_EMS
-        self._path.setText(self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideMiddle, room))
-        self._path.setToolTip(str(model.path))
+        self._path.setText(f"{source_in_words(model.source)} · {short(model.path, Path.home())}")
+
+    def _show_unfolded(self, is_open: bool) -> None:
+        """What was unfolded comes into sight, once it has its place."""
+        if is_open:
+            QTimer.singleShot(0, self, lambda: self._area.ensureWidgetVisible(self._template))
 
     def _note_written(self, note: str) -> None:
         if self._row is not None:

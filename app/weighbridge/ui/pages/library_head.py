@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QWidget
 
 from weighbridge.base.words import text
@@ -9,7 +10,8 @@ from weighbridge.ui.icons import icon
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.parts import button, label, row
 
-_SEARCH_EMS = 26
+_SEARCH_EMS, _NARROW_EMS = 26, 44
+"""Where the head is narrower, the last button shows its picture alone."""
 
 
 class LibraryHead(QWidget):
@@ -28,11 +30,17 @@ class LibraryHead(QWidget):
         self.add.setAccessibleName(text("Add a file or a folder"))
         self.add.setMenu(QMenu(self.add))
         self.rescan = button(text("Rescan"), lambda: None)
+        self.rescan.setToolTip(text("Rescan"))
         title = label(text("Library"), "title")
         held = row(title, self.search, filters, None, self.add, opener, self.rescan, owner=self, gap=3)
         held.setStretch(1, 1)
         theme.changed.connect(self._tint)
         self._tint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = event.size().width() < self.fontMetrics().height() * _NARROW_EMS
+        self.rescan.setText("" if narrow else text("Rescan"))
 
     def _tint(self) -> None:
         self.rescan.setIcon(icon("rescan", self._theme.tokens.text))

@@ -22,9 +22,9 @@ _FIRST_GONE = (
     Column.RUNNER,
     Column.FORMAT,
     Column.CONTEXT,
-    Column.SOURCE,
     Column.SIZE,
     Column.QUANT,
+    Column.SOURCE,
     Column.STATE,
     Column.MEMORY,
 )
@@ -124,6 +124,7 @@ class LibraryTable(Table):
         rows = self._model.rows
         used = {
             Column.RUNNER: any(row.runner for row in rows),
+            Column.FORMAT: len({row.model.format for row in rows}) > 1,
             Column.SOURCE: any(row.model.source != OWN for row in rows),
             Column.DISK: any(row.differs_on_disk for row in rows),
             Column.USED: any(row.mark.used_s is not None for row in rows),

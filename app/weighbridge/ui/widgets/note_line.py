@@ -8,6 +8,9 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from weighbridge.base.words import text
 
+_INSET = 2
+"""How far Qt moves a line's text in; a note stands on the edge of what is around it."""
+
 
 class NoteLine(QLineEdit):
     """`written` tells the note, once the user has changed it and leaves the line, presses Enter, or `leave` is called.
@@ -21,6 +24,7 @@ class NoteLine(QLineEdit):
         super().__init__(parent)
         self._kept = ""
         self.setProperty("role", "note")
+        self.setTextMargins(-_INSET, 0, 0, 0)
         self.setPlaceholderText(text("Add a note"))
         self.setAccessibleName(text("Note"))
         self.editingFinished.connect(self.leave)

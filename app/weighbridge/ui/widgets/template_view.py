@@ -9,7 +9,8 @@ from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.fold import Fold
 from weighbridge.ui.widgets.parts import column, fixed_font
 
-_LINES = 12
+_MOST_LINES, _ROOM_LINES = 12, 2
+"""So many lines are seen at once; a short text has some room around it."""
 
 
 class TemplateView(QWidget):
@@ -21,7 +22,6 @@ class TemplateView(QWidget):
         self._text.setFont(fixed_font())
         self._text.setAccessibleName(text("Chat template"))
         self._text.setTabChangesFocus(True)
-        self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * _LINES)
         self._fold = Fold(theme, self._text)
         column(self._fold, owner=self)
         self.hide()
@@ -42,4 +42,6 @@ class TemplateView(QWidget):
             self._fold.say(text("Chat template, from {owner}", owner=owner) if owner else text("Chat template"))
             if template != self._text.toPlainText():
                 self._text.setPlainText(template)
+                lines = min(_MOST_LINES, self._text.blockCount() + _ROOM_LINES)
+                self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * lines)
         self.setVisible(template is not None)
