@@ -21,7 +21,7 @@ PATIENCE_MS = 400
 """Words that are typed are looked for once there were no more for so long."""
 
 _PASTED = 4
-_WIDE_EMS = 68
+_WIDE_EMS, _TITLE_EMS = 68, 36
 LICENSES = ("apache-2.0", "mit", "llama3.1", "llama3.2", "llama3.3", "gemma", "cc-by-4.0", "cc-by-nc-4.0", "openrail")
 _SORTS = {
     Sort.DOWNLOADS: mark("Most downloads"),
@@ -43,6 +43,7 @@ class Filters(QWidget):
     def __init__(self, theme: Theme, title: QWidget, opener: QWidget) -> None:
         super().__init__()
         self._theme = theme
+        self._title = title
         self._search = self._make_search()
         self._chat = _toggle(text("Chat"), text("Only models that one can talk to"))
         self._chat.setChecked(True)
@@ -56,7 +57,7 @@ class Filters(QWidget):
         self._author.setAccessibleName(text("Author"))
         self._sort = _choice(text("Sorted by"), [text(words) for words in _SORTS.values()])
         self._folded = QWidget()
-        self._lay_out(title, opener)
+        self._lay_out(opener)
         self._later = QTimer(self, interval=PATIENCE_MS, singleShot=True)
         self._later.timeout.connect(self._tell)
         self._connect()
@@ -133,8 +134,8 @@ class Filters(QWidget):
         super().resizeEvent(event)
         self._turn()
 
-    def _lay_out(self, title: QWidget, opener: QWidget) -> None:
-        self._head = row(title, self._search, self._chat, self._formats, self._formats.menu_button, gap=3)
+    def _lay_out(self, opener: QWidget) -> None:
+        self._head = row(self._title, self._search, self._chat, self._formats, self._formats.menu_button, gap=3)
         self._head.addWidget(self._more)
         self._head.addWidget(opener)
         self._head.setStretch(1, 1)
@@ -149,8 +150,10 @@ class Filters(QWidget):
         self._turn()
 
     def _turn(self) -> None:
-        """The formats as a menu where they have no room beside each other."""
-        wide = self.width() >= self.fontMetrics().height() * _WIDE_EMS
+        """The formats as a menu where they have no room beside each other; the title is told by the sidebar too."""
+        em = self.fontMetrics().height()
+        wide = self.width() >= em * _WIDE_EMS
+        self._title.setVisible(self.width() >= em * _TITLE_EMS)
         self._formats.setVisible(wide)
         self._formats.menu_button.setVisible(not wide)
 

@@ -34,7 +34,7 @@ _SECOND_MS = 1000
 _WIDE_EMS = 62
 """A page that is less wide shows the list or the choices, not both."""
 
-_LIST_EMS = 20
+_LIST_EMS = 18
 
 
 class DiscoverPage(Page):

@@ -38,9 +38,8 @@ from weighbridge.ui.widgets.what_if import WhatIfBar
 _REST_MS = 400
 """A row is looked at once it is chosen for so long: its whole header is some MiB."""
 
-_LOW_EMS = 44
-_ROWS, _LINES = (7, 4), (8, 6)
-"""Rows of the table and lines of the detail that stay in sight: where there is room, and where the page is low."""
+_KEPT = ((44, 7, 8), (24, 4, 6), (0, 1, 2))
+"""From so many lines of text in height on: rows of the table, and lines of the detail, that stay in sight."""
 
 
 class ChoicesPane(QWidget):
@@ -58,6 +57,7 @@ class ChoicesPane(QWidget):
         self._card_of = ""
         self._rests_for: tuple[str, bool, bool] = ("", False, False)
         self._chosen_by_user = False
+        self._asked_to_measure = False
         self._controls = WhatIfBar(Settings().context)
         self._machine = MachineChooser(services, self)
         self._title = label("", "heading")
@@ -176,6 +176,13 @@ class ChoicesPane(QWidget):
         else:
             self._discovery.again(offered.spot)
 
+    def measure(self) -> None:
+        """Measure how fast the memory of this machine is."""
+        machine = self._services.memories.machine
+        if machine is not None:
+            self._asked_to_measure = True
+            self._services.facts.measure(machine)
+
     def open_page(self) -> None:
         """Show the page of the chosen row in the browser: where its licence can be accepted."""
         chosen = self._table.chosen
@@ -219,6 +226,8 @@ class ChoicesPane(QWidget):
         self._detail.card_wanted.connect(self._read_card)
         self._detail.seeing.toggled.connect(lambda _on: self._show_chosen())
         self._detail.weighed.speed.speed_wanted.connect(self._speed_wanted)
+        self._detail.weighed.speed.measure_wanted.connect(self.measure)
+        self._services.facts.changed.connect(self._learnt)
         self._detail.weighed.advice.settings_wanted.connect(self._controls.apply)
         self._detail.weighed.advice.model_wanted.connect(self._choose_model)
 
@@ -317,6 +326,14 @@ class ChoicesPane(QWidget):
         self._services.weighing.use(what_if)
         self.changed.emit()
 
+    def _learnt(self) -> None:
+        """How measuring goes; what came of it is told by the next sample of the machine."""
+        facts = self._services.facts
+        self._detail.weighed.speed.show_measuring(facts.measuring)
+        if facts.error is not None and self._asked_to_measure:
+            self.failed.emit(facts.error)
+        self._asked_to_measure = self._asked_to_measure and facts.measuring
+
     def _speed_wanted(self, tps: float | None) -> None:
         self._services.weighing.want(tps)
         self._show_chosen()
@@ -338,9 +355,10 @@ class ChoicesPane(QWidget):
 
     def _share_room(self) -> None:
         """What stays in sight where there is little room."""
-        low = self.height() < self.fontMetrics().height() * _LOW_EMS
-        self._detail.keep_lines(_LINES[low])
-        self._table_panel.setMinimumHeight(self._table.height_of(_ROWS[low]) + 4)
+        ems = self.height() / self.fontMetrics().height()
+        rows, lines = next((rows, lines) for least, rows, lines in _KEPT if ems >= least)
+        self._detail.keep_lines(lines)
+        self._table_panel.setMinimumHeight(self._table.height_of(rows) + 4)
         self._table_panel.setMaximumHeight(self._table.whole_height + 4)
 
 

@@ -114,6 +114,13 @@ class ChoiceRow:
         return "" if self.act is None else text(_ACTS[self.act])
 
     @property
+    def needs(self) -> str:
+        """The engine that could run it, where none here does; "" where one does, or it is not weighed yet."""
+        choice = self.weighed.choice if self.weighed else None
+        runner = choice.runner if choice else None
+        return runner.title if self.weighed and self.weighed.runner and runner is not None else ""
+
+    @property
     def fit_badge(self) -> tuple[str, str] | None:
         """The badge of its verdict, or of why there is none."""
         if self.problem is not None:

@@ -16,15 +16,15 @@ from weighbridge.ui.widgets.cells import CellDelegate
 from weighbridge.ui.widgets.tables import Table
 
 _FIRST_GONE = (
-    Column.RUNNER,
     Column.BITS,
     Column.OWNER,
     Column.MEMORY,
     Column.FORMAT,
+    Column.RUNNER,
     Column.SIZE,
     Column.SPEED,
 )
-_WITH_BARS = 4
+_WITH_BARS = 3
 """So many of the first steps have bars."""
 _GIVEN_UP = (
     *(_FIRST_GONE[:count] for count in range(_WITH_BARS)),

@@ -93,7 +93,7 @@ class ChoicesModel(QAbstractTableModel):
     @property
     def needs_engines(self) -> bool:
         """Whether one of them needs an engine that is not here."""
-        return any(row.weighed.runner for row in self._rows if row.weighed)
+        return any(row.needs for row in self._rows)
 
     def rowCount(self, parent: _Index = _NONE) -> int:
         return 0 if parent.isValid() else len(self._rows)
@@ -155,6 +155,8 @@ class ChoicesModel(QAbstractTableModel):
             return None
         if column is Column.SPEED:
             return self._speed_basis(choice) or None
+        if column is Column.RUNNER:
+            return row.weighed.runner or None if row.weighed else None
         return weight.basis(choice) if column in (Column.MEMORY, Column.FIT) else None
 
     def _titles(self) -> Mapping[Column, str]:
@@ -231,7 +233,7 @@ _SHOWN: Mapping[Column, Callable[[ChoiceRow], str]] = {
     Column.MEMORY: lambda row: row.weighed.figure if row.weighed else "",
     Column.FIT: _fit,
     Column.SPEED: lambda row: row.weighed.pace if row.weighed else "",
-    Column.RUNNER: lambda row: row.weighed.runner if row.weighed else "",
+    Column.RUNNER: lambda row: row.needs,
     Column.OWNER: _owner,
     Column.ACT: lambda row: row.act_in_words,
 }
@@ -244,7 +246,7 @@ _SORTED: Mapping[Column, Callable[[ChoiceRow], tuple[bool, float | str]]] = {
     Column.MEMORY: lambda row: by_need(row.weighed) if row.weighed else (True, 0),
     Column.FIT: lambda row: by_fit(row.weighed) if row.weighed else (True, 0),
     Column.SPEED: lambda row: by_speed(row.weighed) if row.weighed else (True, 0),
-    Column.RUNNER: lambda row: (not (row.weighed and row.weighed.runner), row.weighed.runner if row.weighed else ""),
+    Column.RUNNER: lambda row: (not row.needs, row.needs),
     Column.OWNER: lambda row: (False, row.owner.casefold()),
     Column.ACT: lambda row: (row.act is None, row.act_in_words),
 }
