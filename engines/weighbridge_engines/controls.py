@@ -81,10 +81,10 @@ class Control:
     def fault(self, value: object) -> Cause | None:
         """Why the setting cannot be `value`; None where it can.
 
-        "setting.kind" with `wanted`, "setting.range" with `low` and `high`, or "setting.choice" with `known`.
+        "setting.kind." and the kind, "setting.range" with `low` and `high`, or "setting.choice" with `known`.
         """
         if not _KINDS[self.kind](value):
-            return self._cause("setting.kind", value, wanted=str(self.kind))
+            return self._cause(f"setting.kind.{self.kind}", value)
         if self.kind is Kind.CHOICE and value not in self.choices:
             return self._cause("setting.choice", value, known=", ".join(self.choices))
         numbers = value if isinstance(value, tuple) else (value,)
@@ -97,7 +97,7 @@ class Control:
         try:
             value = _READ[self.kind](words)
         except (ValueError, RecursionError):
-            raise Unsupported(self._cause("setting.kind", words, wanted=str(self.kind))) from None
+            raise Unsupported(self._cause(f"setting.kind.{self.kind}", words)) from None
         if cause := self.fault(value):
             raise Unsupported(cause)
         return value
@@ -139,7 +139,7 @@ def check(load: Load, controls: Iterable[Control]) -> None:
     known = list(controls)
     for home in (Home.SAMPLING, Home.EXTRA):
         names = {control.name for control in known if control.home is home}
-        if unknown := set(getattr(load, home)) - names:
+        if unknown := {str(name) for name in getattr(load, home)} - names:
             raise Unsupported(Cause("setting.unknown", {"name": min(unknown)[:60]}))
     for control in known:
         value = value_of(load, control)

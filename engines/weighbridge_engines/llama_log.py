@@ -106,6 +106,7 @@ _CAUSES = (
     (re.compile(r"couldn't bind|bind failed|Address already in use"), "engine.port_taken"),
     (re.compile(r"UnicodeEncodeError: .*surrogates not allowed"), "engine.file_name"),
     (re.compile(r"No module named 'xllamacpp'"), "engine.not_installed"),
+    (re.compile(r"^attribute '(?P<name>[^']*)' cannot be '(?P<value>.*)'$"), "setting.attribute"),
     (
         re.compile(r"E llama_init_from_model: (?:failed to initialize the context: )?(?P<reason>.+)"),
         "engine.load_refused",

@@ -12,7 +12,9 @@ from dataclasses import replace
 
 from weighbridge_engines.api import Cause, Device, Engine, Load, no_devices
 from weighbridge_engines.llama_command import KEY_VARIABLE, arguments
-from weighbridge_engines.llama_server import ENGINE, values
+from weighbridge_engines.llama_parameters import values
+from weighbridge_engines.llama_server import ENGINE
+from weighbridge_engines.llama_settings import checked_for_program, words_for
 
 NAME = "llama-server"
 _VERSION = re.compile(r"^version: (?P<told>.+)$", re.MULTILINE)
@@ -26,7 +28,7 @@ def program(path: str, version: str | None, known: Collection[str], build: str) 
     """The engine over the program at `path`, which knows the options `known`."""
 
     def command(load: Load, port: int) -> list[str]:
-        return [path, *arguments(values(load, port, ""), known)]
+        return [path, *arguments(values(load, port, ""), known), *words_for(load)]
 
     return replace(
         ENGINE,
@@ -39,6 +41,7 @@ def program(path: str, version: str | None, known: Collection[str], build: str) 
         listing=(path, "--list-devices"),
         read_listing=read_listing,
         command=command,
+        check=checked_for_program,
         serve=None,
         size=None,
         bandwidth=None,

@@ -1,8 +1,4 @@
-"""llama.cpp's server, from the `xllamacpp` wheel.
-
-The wheel's defaults are not llama-server's; all that matters is set here. One answer at a time for each slot; no web
-page, no other origin, nothing fetched.
-"""
+"""llama.cpp's server, from the `xllamacpp` wheel."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ import ctypes
 import os
 import secrets
 import signal
+import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,24 +15,11 @@ from functools import reduce
 from importlib import metadata, util
 from typing import Any
 
-from weighbridge_engines.api import Capability, Cause, Device, Engine, Load
+from weighbridge_engines.api import Capability, Cause, Device, Engine, Load, Unsupported
 from weighbridge_engines.cuda_bandwidth import bandwidth
 from weighbridge_engines.llama_log import diagnose, report, row
-
-LOG_LEVEL = 4
-"""The least that prints buffer sizes and effective values; about 190 lines a load."""
-
-DEFAULT_BATCH = 512
-CACHE_RAM_MIB = 512
-"""Host memory for prompts of earlier conversations.
-
-The engine's own default, 8192, is more than a laptop has to spare.
-"""
-
-MOST_GPUS = 128
-"""The wheel wants a share for each of so many."""
-
-_EXPERTS = r"blk\.{layer}\.ffn_(up|down|gate|gate_up)_(ch|)exps=CPU"
+from weighbridge_engines.llama_parameters import command_line, values
+from weighbridge_engines.llama_settings import CONTROLS, checked_for_library
 
 
 def missing() -> Cause | None:
@@ -71,73 +55,44 @@ def _device(found: Mapping[str, Any]) -> Device:
     )
 
 
-def values(load: Load, port: int, key: str) -> dict[str, Any]:
-    """The server's parameters for `load`, by their names in `CommonParams` ("a.b" is attribute b of attribute a).
-
-    A value of an enumeration stands as its name, an adapter as its path. Pure.
-    """
-    batch = load.batch or DEFAULT_BATCH
-    return {
-        "model.path": load.model,
-        "n_ctx": load.context or 0,
-        "n_parallel": load.slots,
-        "kv_unified": load.slots > 1 if load.unified is None else load.unified,
-        "n_batch": batch,
-        "n_ubatch": load.micro_batch or batch,
-        "n_gpu_layers": -1 if load.gpu_layers is None else load.gpu_layers,
-        "fit_params": False,
-        "cache_ram_mib": CACHE_RAM_MIB,
-        "hostnames": ["127.0.0.1"],
-        "port": port,
-        "api_keys": [key],
-        "ui": False,
-        "offline": True,
-        "cors_origins": "http://127.0.0.1",
-        "cors_credentials": False,
-        "verbosity": LOG_LEVEL,
-        **_chosen(load),
-    }
-
-
-def _chosen(load: Load) -> dict[str, Any]:
-    """The parameters that are left to the engine unless `load` names them."""
-    split, experts = load.split or (), range(load.cpu_experts or 0)
-    chosen = {
-        "model_alias": {load.alias} if load.alias else None,
-        "cpuparams.n_threads": load.threads,
-        "cpuparams_batch.n_threads": load.threads,
-        "cache_type_k": load.key_type and f"GGML_TYPE_{load.key_type.upper()}",
-        "cache_type_v": load.value_type and f"GGML_TYPE_{load.value_type.upper()}",
-        "flash_attn_type": _named(
-            load.flash_attention, "LLAMA_FLASH_ATTN_TYPE_ENABLED", "LLAMA_FLASH_ATTN_TYPE_DISABLED"
-        ),
-        "swa_full": load.whole_window,
-        "load_mode": _named(load.mapped, "LLAMA_LOAD_MODE_MMAP", "LLAMA_LOAD_MODE_NONE"),
-        "tensor_split": [*split, *[0.0] * (MOST_GPUS - len(split))] if split else None,
-        "tensor_buft_overrides": ",".join(_EXPERTS.format(layer=layer) for layer in experts) or None,
-        "mmproj.path": load.projector,
-        "speculative.draft.mparams.path": load.draft,
-        "speculative.types": load.draft and [f"COMMON_SPECULATIVE_TYPE_DRAFT_{load.draft_kind.upper()}"],
-        "lora_adapters": list(load.adapters) or None,
-    }
-    return {name: value for name, value in chosen.items() if value is not None}
-
-
-def _named(choice: bool | None, yes: str, no: str) -> str | None:
-    return None if choice is None else yes if choice else no
-
-
 def parameters(load: Load, port: int, key: str, **changed: Any) -> Any:
-    """`values`, and what is `changed` of them, as the wheel's own record."""
+    """`values`, the load's own attributes, and what is `changed` of them, as the wheel's own record.
+
+    Raises Unsupported with "setting.attribute" for an attribute that the wheel does not have, or not with such a value.
+    """
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     for name, value in {**values(load, port, key), **changed}.items():
-        *path, attribute = name.split(".")
-        owner = reduce(getattr, path, params)
-        default = getattr(owner, attribute)
-        setattr(owner, attribute, _typed(name, value, default))
+        owner, attribute = _place(params, name)
+        setattr(owner, attribute, _typed(name, value, getattr(owner, attribute)))
+    for name, value in load.extra.get("attributes", {}).items():
+        try:
+            _set_attribute(params, name, value)
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+            raise Unsupported(Cause("setting.attribute", {"name": name[:60], "value": str(value)[:60]})) from None
     return params
+
+
+def _place(params: Any, name: str) -> tuple[Any, str]:
+    """The record in which "a.b" stands, and its last name. A schema becomes a grammar, the only place it has there."""
+    *path, attribute = name.split(".")
+    if attribute == "json_schema":
+        attribute = "grammar"
+    return reduce(getattr, path, params), attribute
+
+
+def _set_attribute(params: Any, name: str, value: Any) -> None:
+    """Set it where the wheel has it, with a value of the kind that stands there now."""
+    owner, attribute = _place(params, name)
+    default = getattr(owner, attribute)
+    if isinstance(default, Enum):
+        value = type(default)[str(value)]
+    elif isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not type(default) or attribute.startswith("_"):
+        raise TypeError(name)
+    setattr(owner, attribute, value)
 
 
 def _typed(name: str, value: Any, default: Any) -> Any:
@@ -145,17 +100,31 @@ def _typed(name: str, value: Any, default: Any) -> Any:
     import xllamacpp
 
     if name == "lora_adapters":
-        return [xllamacpp.CommonAdapterLoraInfo(path, 1.0) for path in value]
+        return [xllamacpp.CommonAdapterLoraInfo(path, scale) for path, scale in value]
+    if name == "sampling.json_schema":
+        return _grammar(xllamacpp.json_schema_to_grammar(value), "COMMON_GRAMMAR_TYPE_OUTPUT_FORMAT")
+    if name == "sampling.grammar":
+        return _grammar(value, "COMMON_GRAMMAR_TYPE_USER")
     if isinstance(default, list) and default and isinstance(default[0], Enum):
         return [type(default[0])[each] for each in value]
     return type(default)[value] if isinstance(default, Enum) else value
+
+
+def _grammar(rules: str, kind: str) -> Any:
+    import xllamacpp
+
+    return xllamacpp.CommonGrammar(xllamacpp.common_grammar_type[kind], rules)
 
 
 def serve(load: Load, port: int, key: str) -> None:
     """Load and serve until the process is ended. A load that fails raises RuntimeError; its reason is in the log."""
     import xllamacpp
 
-    server = xllamacpp.Server(parameters(load, port, key))
+    try:
+        params = parameters(load, port, key)
+    except Unsupported as refusal:
+        sys.exit(f"attribute {refusal.cause.values['name']!r} cannot be {refusal.cause.values['value']!r}")
+    server = xllamacpp.Server(params)
     threading.Event().wait()
     del server
 
@@ -201,10 +170,14 @@ ENGINE = Engine(
             Capability.CHAT,
             Capability.COMPLETIONS,
             Capability.EMBEDDINGS,
+            Capability.RERANK,
+            Capability.VISION,
             Capability.TOOLS,
             Capability.JSON_SCHEMA,
             Capability.GRAMMAR,
             Capability.LOGPROBS,
+            Capability.LORA,
+            Capability.DRAFT,
             Capability.PARALLEL,
         }
     ),
@@ -218,5 +191,8 @@ ENGINE = Engine(
     bandwidth=bandwidth,
     size=size,
     row=row,
+    controls=CONTROLS,
+    check=checked_for_library,
+    said=command_line,
     environment={"GGML_NO_BACKTRACE": "1"},
 )

@@ -6,7 +6,8 @@ one, so that engines share them; what only llama.cpp knows stands in `extra` und
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from weighbridge_engines.api import DRAFT_KINDS, SPLIT_MODES, TASKS, Cause, Load, Unsupported
@@ -37,6 +38,10 @@ def _either(yes: str, no: str) -> Callable[[bool], str]:
 
 def _not(value: bool) -> bool:
     return not value
+
+
+def _each_as_json(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: json.dumps(value) for name, value in values.items()}
 
 
 def _inverse(value: float) -> float:
@@ -142,7 +147,8 @@ _FORM = (
             choices=("mean", "cls", "last", "rank"), made=_enumerated("LLAMA_POOLING_TYPE_")),
     Control("embedding_norm", "form", Kind.WHOLE, "embd_normalize", _ANSWERS, Home.EXTRA, low=-1, high=100, default=2),
     Control("template", "form", Kind.TEXT, "chat_template", _ANSWERS),
-    Control("template_values", "form", Kind.VALUES, "default_template_kwargs", _ANSWERS, Home.EXTRA),
+    Control("template_values", "form", Kind.VALUES, "default_template_kwargs", _ANSWERS, Home.EXTRA,
+            made=_each_as_json),
     Control("thinking", "form", Kind.SWITCH, "enable_reasoning", _ANSWERS, Home.EXTRA, made=int),
     Control("thinking_tokens", "form", Kind.WHOLE, "sampling.reasoning_budget_tokens", _ANSWERS, Home.EXTRA, low=-1,
             high=_MOST_TOKENS, unit="tokens", default=-1),
@@ -202,7 +208,7 @@ def direct(load: Load) -> dict[str, Any]:
 def checked(load: Load) -> None:
     """Raise Unsupported where llama.cpp cannot do what `load` asks for, with a "setting." code that names it.
 
-    One setting alone: "setting.kind", "setting.range", "setting.choice", "setting.unknown". Two that do not go
+    One setting alone: "setting.kind.…", "setting.range", "setting.choice", "setting.unknown". Two that do not go
     together: "setting.needs", with `needs`. What is ours to say in a raw one: "setting.ours".
     """
     check(load, CONTROLS)
@@ -215,6 +221,20 @@ def checked(load: Load) -> None:
     for name in load.extra.get("attributes", {}):
         if name in OURS or name.partition(".")[0] in OURS:
             raise Unsupported(Cause("setting.ours", {"name": str(name)[:60]}))
+
+
+def checked_for_library(load: Load) -> None:
+    """`checked`, where the library runs the load: it takes no arguments."""
+    checked(load)
+    if load.extra.get("arguments"):
+        raise Unsupported(Cause("setting.only_program", {"name": "arguments"}))
+
+
+def checked_for_program(load: Load) -> None:
+    """`checked`, where a program runs the load: it has no attributes."""
+    checked(load)
+    if load.extra.get("attributes"):
+        raise Unsupported(Cause("setting.only_library", {"name": "attributes"}))
 
 
 def _needs(load: Load) -> Iterator[tuple[str, str, bool]]:
@@ -231,3 +251,8 @@ def _needs(load: Load) -> Iterator[tuple[str, str, bool]]:
         yield "grammar", "json_schema", "json_schema" not in load.sampling
     if load.unified is not True and load.context is not None:
         yield "slots", "context", load.context >= load.slots
+
+
+def words_for(load: Load) -> tuple[str, ...]:
+    """The arguments that a load adds as they are to a program's command line."""
+    return tuple(map(str, load.extra.get("arguments", ())))

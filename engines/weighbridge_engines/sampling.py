@@ -79,12 +79,12 @@ FORMS = (
     Control("ignore_eos", "sampling", Kind.SWITCH, "sampling.ignore_eos", _ANSWERS, Home.SAMPLING, default=False),
     Control("samplers", "sampling", Kind.TEXT, "sampling.samplers", _ANSWERS, Home.SAMPLING),
     Control("max_tokens", "sampling", Kind.WHOLE, "n_predict", _ANSWERS, Home.SAMPLING, -1, _MOST, "tokens"),
-    Control("grammar", "sampling", Kind.TEXT, "sampling.grammar.grammar", _ANSWERS, Home.SAMPLING),
+    Control("grammar", "sampling", Kind.TEXT, "sampling.grammar", _ANSWERS, Home.SAMPLING),
     Control("json_schema", "sampling", Kind.JSON, "sampling.json_schema", _ANSWERS, Home.SAMPLING),
 )
 
-OF_REQUESTS = frozenset({"top_n_sigma"})
-"""What a request alone can say: the library has no place for it in a load."""
+OF_REQUESTS = frozenset({"top_n_sigma", "min_keep"})
+"""What a request alone can say: the library, or the program, has no word for it at a load."""
 
 SAMPLING = tuple(control for control in (*NUMBERS, *FORMS) if control.name not in OF_REQUESTS)
 """All that a load may say for its requests."""

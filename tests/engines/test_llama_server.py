@@ -1,7 +1,8 @@
 import pytest
 
 from weighbridge_engines.api import DRAFT_KINDS, Load
-from weighbridge_engines.llama_server import devices, parameters, values, version
+from weighbridge_engines.llama_parameters import values
+from weighbridge_engines.llama_server import devices, parameters, version
 
 
 def test_values_are_set_and_not_left_to_the_wheel():

@@ -2,9 +2,9 @@
 
 One table for errors of Weighbridge and causes told by engines; those about builds of engines stand in `explain_builds`,
 about hardware in `explain_hardware`, about what is in a file in `explain_files`, about the Hub in `explain_hub`, about
-what is done with models that are here in `explain_library`, about speed in `explain_speed`. Sentences are marked here
-and translated when shown. Keep it alphabetical. A code missing here is a fault that a test finds; should one slip
-through, it is shown as it is.
+what is done with models that are here in `explain_library`, about settings of a load in `explain_settings`, about speed
+in `explain_speed`. Sentences are marked here and translated when shown. Keep it alphabetical. A code missing here is a
+fault that a test finds; should one slip through, it is shown as it is.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
 from weighbridge.base.explain_hub import HUB
 from weighbridge.base.explain_library import LIBRARY
+from weighbridge.base.explain_settings import SETTINGS
 from weighbridge.base.explain_speed import SPEED
 from weighbridge.base.printable import printable
 from weighbridge.base.units import size
@@ -41,6 +42,7 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     **HARDWARE,
     **HUB,
     **LIBRARY,
+    **SETTINGS,
     **SPEED,
     "access.host": (
         mark("The request names the host {host}, which is not this machine's own address."),
