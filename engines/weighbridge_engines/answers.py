@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from weighbridge_engines.api import Chunk
+from weighbridge_engines.api import Chunk, TokenLogprob
 
 
 class Answer:
@@ -25,11 +25,13 @@ class Answer:
         self._start = time.perf_counter()
         self._first: float | None = None
         self._prompt_total = 0
+        self._prompt_cached = 0
         self._tokens = 0
         self._finish = "stop"
         self._prompt_tps: float | None = None
         self._decode_tps: float | None = None
         self._text: list[str] = []
+        self._logprobs: list[dict[str, Any]] = []
 
     def opening(self) -> Iterator[dict[str, Any]]:
         """The chunk that names the role."""
@@ -40,10 +42,10 @@ class Answer:
         self._count(chunk)
         events = []
         if chunk.prompt_total is not None and self._progress_asked:
-            progress = {"total": chunk.prompt_total, "cache": 0, "processed": chunk.prompt_done, "time_ms": self._ms()}
-            events.append(self._chunk({}, prompt_progress=progress))
-        if chunk.text:
-            event = self._chunk({"content": chunk.text})
+            progress = {"total": chunk.prompt_total, "cache": chunk.prompt_cached, "processed": chunk.prompt_done}
+            events.append(self._chunk({}, prompt_progress={**progress, "time_ms": self._ms()}))
+        if chunk.text or chunk.logprobs:
+            event = self._chunk({"content": chunk.text}, logprobs=_told(chunk.logprobs))
             events.append({**event, "timings": self._timings()} if self._timings_asked else event)
         return events
 
@@ -62,16 +64,19 @@ class Answer:
         """The answer in one object."""
         message = {"role": "assistant", "content": "".join(self._text)}
         choice = {"index": 0, "message": message, "finish_reason": self._finish}
+        if self._logprobs:
+            choice["logprobs"] = {"content": self._logprobs}
         usage = {"usage": self._usage(), "timings": self._timings()}
         return {**self._envelope("chat.completion"), "choices": [choice], **usage}
 
     def _count(self, chunk: Chunk) -> None:
         if chunk.prompt_total is not None:
-            self._prompt_total = chunk.prompt_total
+            self._prompt_total, self._prompt_cached = chunk.prompt_total, chunk.prompt_cached
         if chunk.tokens and self._first is None:
             self._first = time.perf_counter()
         self._tokens += chunk.tokens
         self._text.append(chunk.text)
+        self._logprobs += _told(chunk.logprobs)
         self._finish = chunk.finish or self._finish
         self._prompt_tps = chunk.prompt_tps or self._prompt_tps
         self._decode_tps = chunk.decode_tps or self._decode_tps
@@ -82,8 +87,12 @@ class Answer:
     def _envelope(self, kind: str) -> dict[str, Any]:
         return {**self._head, "object": kind}
 
-    def _chunk(self, delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict[str, Any]:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    def _chunk(
+        self, delta: dict[str, Any], finish: str | None = None, logprobs: Sequence[Any] = (), **more: Any
+    ) -> dict[str, Any]:
+        choice: dict[str, Any] = {"index": 0, "delta": delta, "finish_reason": finish}
+        if logprobs:
+            choice["logprobs"] = {"content": list(logprobs)}
         return {**self._envelope("chat.completion.chunk"), "choices": [choice], **more}
 
     def _usage(self) -> dict[str, int]:
@@ -96,13 +105,26 @@ class Answer:
         prompt_ms = (first - self._start) * 1000
         decode_ms = (time.perf_counter() - first) * 1000
         measured_tps = (self._tokens - 1) / decode_ms * 1000 if self._tokens > 1 and decode_ms > 0 else 0.0
-        prompt_tps = self._prompt_tps or (self._prompt_total / prompt_ms * 1000 if prompt_ms > 0 else 0.0)
+        read = self._prompt_total - self._prompt_cached
+        prompt_tps = self._prompt_tps or (read / prompt_ms * 1000 if prompt_ms > 0 else 0.0)
         return {
-            "cache_n": 0,
-            "prompt_n": self._prompt_total,
+            "cache_n": self._prompt_cached,
+            "prompt_n": read,
             "prompt_ms": prompt_ms,
             "prompt_per_second": prompt_tps,
             "predicted_n": self._tokens,
             "predicted_ms": decode_ms,
             "predicted_per_second": self._decode_tps or measured_tps,
         }
+
+
+def _told(logprobs: Sequence[TokenLogprob]) -> list[dict[str, Any]]:
+    """In OpenAI's form. A token may be part of a character, so its bytes are told beside its text."""
+    return [
+        {**_token(one.data, one.logprob), "top_logprobs": [_token(*likely) for likely in one.likeliest]}
+        for one in logprobs
+    ]
+
+
+def _token(data: bytes, logprob: float) -> dict[str, Any]:
+    return {"token": data.decode("utf-8", "replace"), "logprob": logprob, "bytes": list(data)}

@@ -71,6 +71,8 @@ class Load:
     to load beside the model; `draft_kind`, of DRAFT_KINDS, is how a draft works: as a smaller model, or as a head that
     reads the model's own states; "mtp" without a draft is the model's own head. `adapter_scales` are how strongly each
     adapter acts where a request does not say (all 1 without). `template` is used instead of the file's own.
+    `engine` is the id of the one that is to load it ("": the first that is here and can); where it is `in_process` that
+    engine's library is hosted by the program itself.
     """
 
     model: str
@@ -99,6 +101,8 @@ class Load:
     adapter_scales: tuple[float, ...] = ()
     template: str | None = None
     task: str = "chat"
+    engine: str = ""
+    in_process: bool = False
     sampling: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -160,16 +164,33 @@ class Device:
 
 @dataclass(frozen=True)
 class Request:
-    """One chat request, for a `Session`. Sampling values are None where the caller left them to the engine."""
+    """One chat request, for a `Session`.
+
+    Each message has a known role and a text as its content. `sampling` are the values that the caller did not leave to
+    the engine, by the names of `sampling.NUMBERS`. The answer obeys `schema` (JSON) or `grammar` (GBNF), if one is
+    given. `logprobs` is how many other tokens are told beside each, None where none are asked for. `template_values`
+    are for the chat template. `logit_bias` is added to the logits of tokens.
+    """
 
     messages: Sequence[Mapping[str, Any]]
     max_tokens: int | None = None
-    temperature: float | None = None
-    top_k: int | None = None
-    top_p: float | None = None
-    min_p: float | None = None
-    seed: int | None = None
     stop: Sequence[str] = ()
+    sampling: Mapping[str, float] = field(default_factory=dict)
+    logit_bias: Mapping[int, float] = field(default_factory=dict)
+    ignore_eos: bool = False
+    schema: Mapping[str, Any] | None = None
+    grammar: str | None = None
+    logprobs: int | None = None
+    template_values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TokenLogprob:
+    """A token as its bytes, its log-probability among all before sampling, and the likeliest in its place."""
+
+    data: bytes
+    logprob: float
+    likeliest: Sequence[tuple[bytes, float]] = ()
 
 
 @dataclass(frozen=True)
@@ -177,17 +198,23 @@ class Chunk:
     """A piece of an answer, or of the reading of the prompt, with its own statistics.
 
     `tokens` is how many tokens the piece stands for (0 while the prompt is read). `prompt_done` of `prompt_total`
-    tokens of the prompt are read. `finish` is "stop" or "length" on the last piece. Speeds are per second, None until
-    known.
+    tokens of the prompt are read, `prompt_cached` of them before this request. `finish` is "stop" or "length" on the
+    last piece. Speeds are per second, None until known. `logprobs` are those of its tokens, where they are asked for.
     """
 
     text: str = ""
     tokens: int = 0
     prompt_done: int | None = None
     prompt_total: int | None = None
+    prompt_cached: int = 0
     prompt_tps: float | None = None
     decode_tps: float | None = None
     finish: str | None = None
+    logprobs: Sequence[TokenLogprob] = ()
+
+
+SILENCE = Chunk()
+"""Nothing has come for a while: a chance to look whether anyone still listens."""
 
 
 class ContextExceeded(Exception):
@@ -199,6 +226,18 @@ class ContextExceeded(Exception):
         self.context = context
 
 
+class RequestRefused(Exception):
+    """Raised by a session where a request cannot be met by this engine or this model, and would not be the next time.
+
+    `reason` is in English, as a port's answers are; `field` is the one of the request that it is about.
+    """
+
+    def __init__(self, reason: str, field: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.field = field
+
+
 class Unsupported(Exception):
     """Raised where an engine, or this very build of it, has no way to do what a load asks for; `cause` says what."""
 
@@ -208,13 +247,28 @@ class Unsupported(Exception):
 
 
 class Session(Protocol):
-    """A loaded model that generates. Closing the iterator ends the work."""
+    """A loaded model that generates. Closing the iterator ends the work.
+
+    Unless its engine is PARALLEL, all of a session is called by one thread, the one that opened it.
+    """
 
     def stream(self, request: Request) -> Iterator[Chunk]:
-        """The answer, piece by piece."""
+        """The answer, piece by piece. Raises ContextExceeded and RequestRefused before the first piece."""
 
     def close(self) -> None:
         """Give everything back."""
+
+
+class ScoringSession(Session, Protocol):
+    """The session of an engine that can SCORE."""
+
+    def tokens(self, text: str) -> Sequence[int]:
+        """The tokens of `text`, after the token that begins every text where the model has one."""
+
+    def score(self, tokens: Sequence[int]) -> Iterator[Sequence[float | None]]:
+        """The natural logarithm of each token's probability after those before it, some tokens at a time; None for the
+        first, before which there is nothing. Raises ContextExceeded, and RequestRefused for a token that is none.
+        """
 
 
 def no_check(load: Load) -> None:
@@ -269,6 +323,10 @@ class Engine:
     `bandwidth()`, called in a child: how fast the memory of each device was read just now, in bytes per second, by the
     ids of `devices()`. It takes about a second a device; one that cannot be measured is left out, never guessed.
 
+    `open_here(load, say, stopped)` is `open` for a program that hosts the library itself: each line of the library's
+    log goes to `say`, on the thread that opens, and a load is given up once `stopped()`. None where the library may
+    only run in a process of its own.
+
     `controls` are the settings of a load that it knows, as data; `check(load)` raises Unsupported where it could not
     follow one, before anything is started. `said(load)` is the command line of a program of the same engine that would
     do the same, without any key.
@@ -291,6 +349,7 @@ class Engine:
     command: Callable[[Load, int], list[str]] | None = None
     serve: Callable[[Load, int, str], None] | None = None
     open: Callable[[Load], Session] | None = None
+    open_here: Callable[[Load, Callable[[str], None], Callable[[], bool]], Session] | None = None
     attach: Callable[[str], str] | None = None
     report: Callable[[str], Mapping[str, int | float | str | bool]] = no_report
     diagnose: Callable[[Sequence[str], int | None], Cause | None] = no_diagnosis

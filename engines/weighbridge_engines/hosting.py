@@ -14,15 +14,30 @@ import select
 import socket
 import threading
 import traceback
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
 from weighbridge_engines.answers import Answer
-from weighbridge_engines.api import Chunk, ContextExceeded, Engine, Load, Request, Session
+from weighbridge_engines.api import (
+    SILENCE,
+    Capability,
+    Chunk,
+    ContextExceeded,
+    Engine,
+    Load,
+    RequestRefused,
+    ScoringSession,
+    Session,
+)
+from weighbridge_engines.owner import OwnedSession
+from weighbridge_engines.requests import request_of
+from weighbridge_engines.scores import scored_input, scores
 
 BODY_LIMIT_BYTES = 64 << 20
+T = TypeVar("T")
 
 
 class HungUp(Exception):
@@ -30,25 +45,30 @@ class HungUp(Exception):
 
 
 class Host(ThreadingHTTPServer):
-    """One session behind a port. Listens at once; answers 503 until `session` is set."""
+    """One session behind a port. Listens at once; answers 503 until `session` is set.
+
+    `able` is what its engine can do; what it cannot is refused. Port 0 takes one that is free.
+    """
 
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, port: int, key: str, load: Load) -> None:
+    def __init__(self, port: int, key: str, load: Load, able: Collection[Capability] = ()) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.key = key
         self.load = load
+        self.able = able
         self.session: Session | None = None
-        self.turns = threading.BoundedSemaphore(max(1, load.slots))
+        self.turns = threading.BoundedSemaphore(max(1, load.slots) if Capability.PARALLEL in able else 1)
 
 
 def host(engine: Engine, load: Load, port: int, key: str) -> None:
     """Listen, open the session, serve until the process is ended."""
     assert engine.open is not None
-    server = Host(port, key, load)
+    server = Host(port, key, load, engine.capabilities)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    server.session = engine.open(load)
+    parallel = Capability.PARALLEL in engine.capabilities
+    server.session = engine.open(load) if parallel else OwnedSession(partial(engine.open, load))
     threading.Event().wait()
 
 
@@ -69,34 +89,53 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         if not hmac.compare_digest(self.headers.get("Authorization", ""), f"Bearer {self.server.key}"):
             self._fault(HTTPStatus.UNAUTHORIZED, "authentication_error", "Invalid API Key")
-        elif self.path != "/v1/chat/completions":
+        elif self.path not in self._routes():
             self._fault(HTTPStatus.NOT_FOUND, "not_found_error", f"no route {self.path[:100]}")
         elif self.server.session is None:
             self._fault(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable_error", "Loading model")
         else:
-            self._chat(self.server.session)
+            self._answer(self._routes()[self.path], self.server.session)
 
-    def _chat(self, session: Session) -> None:
+    def _routes(self) -> Mapping[str, Callable[[Any, dict[str, Any]], None]]:
+        chat = {"/v1/chat/completions": self._chat}
+        return {**chat, "/v1/score": self._score} if Capability.SCORE in self.server.able else chat
+
+    def _answer(self, route: Callable[[Any, dict[str, Any]], None], session: Session) -> None:
         self._streaming = False
         try:
             body = self._body()
-            request = _request(body)
         except (ValueError, RecursionError) as error:
             self._fault(HTTPStatus.BAD_REQUEST, "invalid_request_error", str(error)[:200])
             return
-        with contextlib.suppress(HungUp, BrokenPipeError, ConnectionResetError), self._turn():
-            chunks = self._watched(session.stream(request))
-            answer = Answer(self.server.load.alias or self.server.load.model, body)
+        with contextlib.suppress(HungUp, BrokenPipeError, ConnectionResetError):
             try:
-                self._send_answer(answer, chunks, bool(body.get("stream")))
+                route(session, body)
             except ContextExceeded as error:
                 self._context_fault(error)
+            except RequestRefused as error:
+                self._fault(HTTPStatus.BAD_REQUEST, "invalid_request_error", error.reason[:500], param=error.field)
             except (HungUp, OSError):
                 raise
             except Exception as error:  # the session's own fault: told to the caller, and to the log
                 self._session_fault(error)
-            finally:
-                chunks.close()
+
+    def _chat(self, session: Session, body: dict[str, Any]) -> None:
+        request = request_of(body, self.server.able, self.server.load.sampling)
+        answer = Answer(self._model, body)
+        with self._turn(), contextlib.closing(self._watched(session.stream(request))) as chunks:
+            self._send_answer(answer, chunks, bool(body.get("stream")))
+
+    def _score(self, session: ScoringSession, body: dict[str, Any]) -> None:
+        told = scored_input(body)
+        with self._turn():
+            tokens = session.tokens(told) if isinstance(told, str) else told
+            with contextlib.closing(self._watched(session.score(tokens))) as parts:
+                found = [one for part in parts for one in part]
+        self._json(HTTPStatus.OK, scores(self._model, tokens, found))
+
+    @property
+    def _model(self) -> str:
+        return self.server.load.alias or self.server.load.model
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
@@ -107,14 +146,15 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             self.server.turns.release()
 
-    def _watched(self, chunks: Iterator[Chunk]) -> Generator[Chunk, None, None]:
-        """The chunks, as long as the reader is there; closing this closes the session's own iterator."""
+    def _watched(self, pieces: Iterator[T]) -> Generator[T, None, None]:
+        """The pieces, as long as the reader is there; closing this closes the session's own iterator."""
         try:
-            for chunk in chunks:
+            for piece in pieces:
                 self._check_connection()
-                yield chunk
+                if piece != SILENCE:
+                    yield piece
         finally:
-            close = getattr(chunks, "close", None)
+            close = getattr(pieces, "close", None)
             if close is not None:
                 close()
 
@@ -200,20 +240,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """No line a request: the log is the engine's own."""
-
-
-def _request(body: dict[str, Any]) -> Request:
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        raise ValueError("messages is not a list of objects")
-    stop = body.get("stop") or ()
-    return Request(
-        messages=messages,
-        max_tokens=body.get("max_tokens"),
-        temperature=body.get("temperature"),
-        top_k=body.get("top_k"),
-        top_p=body.get("top_p"),
-        min_p=body.get("min_p"),
-        seed=body.get("seed"),
-        stop=(stop,) if isinstance(stop, str) else tuple(stop),
-    )

@@ -1,0 +1,111 @@
+"""The process that renders a model's chat template, from the side of whoever asks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weighbridge_engines import chat_template
+
+RENDER = "--templates"
+"""The worker's word for it, where there is no Python to run a file with."""
+
+_PATIENCE_S = 2.0
+"""How much longer than its own limit the process may take; where the system has no timer, that is what ends it."""
+
+_ALARM = getattr(signal, "SIGALRM", 0)
+_NEEDED = ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
+"""All of the environment that it is given: no key, no token."""
+
+
+class Objected(Exception):
+    """The template refuses the messages; the text is its own."""
+
+
+class Failed(Exception):
+    """The template cannot be rendered: `fault` is one of `chat_template.FAULTS`."""
+
+    def __init__(self, fault: str, message: str) -> None:
+        super().__init__(f"the chat template failed ({fault}): {message}")
+        self.fault = fault
+
+
+class Renderer:
+    """Renders templates in a process of its own, which is started anew where it has ended. For one thread at a time."""
+
+    def __init__(self, limit_s: float = chat_template.MOST_S + _PATIENCE_S) -> None:
+        self._limit_s = limit_s
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def render(self, template: str, values: Mapping[str, Any]) -> str:
+        """What `template` makes of `values`. Raises Objected and Failed; never takes longer than the limit."""
+        if len(template) > chat_template.MOST_TEMPLATE:
+            raise Failed("too_long", f"{len(template)} characters")
+        told = self._asked(json.dumps({"template": template, "values": values}).encode() + b"\n")
+        if "refused" in told:
+            raise Objected(told["refused"])
+        if "fault" in told:
+            raise Failed(told["fault"], told["message"])
+        return told["text"]
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def _asked(self, question: bytes) -> dict[str, str]:
+        process = self._started()
+        assert process.stdin is not None and process.stdout is not None
+        timed_out = threading.Event()
+        late = threading.Timer(self._limit_s, lambda: (timed_out.set(), process.kill()))
+        late.start()
+        try:
+            process.stdin.write(question)
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = b""
+        finally:
+            late.cancel()
+            late.join()
+        if not line.endswith(b"\n"):
+            raise self._ended(process, timed_out.is_set())
+        answer: dict[str, str] = json.loads(line)
+        return answer
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            kept = {name: os.environ[name] for name in _NEEDED if name in os.environ}
+            pipe = subprocess.PIPE
+            self._process = subprocess.Popen(argv(), stdin=pipe, stdout=pipe, env=kept)
+        return self._process
+
+    def _ended(self, process: subprocess.Popen[bytes], timed_out: bool) -> Failed:
+        """By a timer, its own or ours, or by itself."""
+        code = process.wait()
+        self.close()
+        if timed_out or code == -_ALARM:
+            return Failed("time", f"more than {chat_template.MOST_S:g} s")
+        return Failed("died", f"exit status {code}")
+
+
+def argv() -> Sequence[str]:
+    """How the process is started: by its file, so that nothing but the standard library and Jinja is on its path."""
+    if getattr(sys, "frozen", False):
+        return [sys.executable, RENDER]
+    return [sys.executable, "-I", chat_template.__file__]
