@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QScrollArea, QWidget
 from tests.fake_hub import RateLimited, Stall, Status
 from tests.made_downloads import file, job
 from tests.ui.discover import made_hub
@@ -344,3 +345,48 @@ def test_closing_does_not_wait_for_a_hub_that_says_nothing(qtbot, page, fake, as
     qtbot.waitUntil(lambda: fake.faults.left == 0)
     page.shut()
     asked.background.close()
+
+
+def test_all_can_be_reached_by_keyboard_and_has_a_name(opened):
+    opened.filters.fold()
+    nameless = [
+        each
+        for each in opened.findChildren(QWidget)
+        if each.isVisible()
+        and each.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and not (each.accessibleName() or getattr(each, "text", lambda: "")())
+        and not isinstance(each, QScrollArea)
+    ]
+    assert nameless == []
+    keys = {action.shortcut().toString() for action in opened.actions()}
+    assert {"Ctrl+F", "Ctrl+Return", "Alt+Left"} <= keys
+
+
+def test_the_arrows_and_enter_lead_from_the_list_to_the_queue(qtbot, page, jobs):
+    page.list.setFocus()
+    QTest.keyClick(page.list, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: page.discovery.key != "")
+    qtbot.waitUntil(lambda: page.pane.table.chosen is not None and page.pane.table.chosen.act is Act.GET)
+    page.pane.table.setFocus()
+    QTest.keyClick(page.pane.table, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(jobs.asked) == 1)
+
+
+def test_what_is_out_of_sight_is_not_looked_into(qtbot, page, fake):
+    qtbot.waitUntil(lambda: all(row.badge for row in page.list.rows) and not page.discovery.looks.now)
+    page.hide()
+    page.left()
+    fake.requests.clear()
+    page._services.bus.library_changed.emit()
+    page._services.memories.changed.emit()
+    assert not page._draw_later.isActive()
+    assert fake.requests == []
+
+
+def test_a_click_on_the_button_of_a_row_gets_it(qtbot, opened, jobs):
+    table = opened.pane.table
+    place = next(at for at, row in enumerate(rows(opened)) if row.act is Act.GET)
+    table.scrollToTop()
+    spot = table.visualRect(table.model().index(place, Column.ACT)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    qtbot.waitUntil(lambda: len(jobs.asked) == 1)
