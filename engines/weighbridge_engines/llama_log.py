@@ -13,13 +13,30 @@ from weighbridge_engines.api import HOST, Cause, Row
 _MIB = 1 << 20
 
 
-_VALUES: Sequence[tuple[re.Pattern[str], str, Callable[[str], int | str]]] = (
+def _inverse(words: str) -> float:
+    return 1 / float(words) if float(words) else 0.0
+
+
+_VALUES: Sequence[tuple[re.Pattern[str], str, Callable[[str], int | float | str]]] = (
     (re.compile(r"llama_context: n_ctx +=\s+(\d+)"), "context", int),
     (re.compile(r"llama_context: n_batch +=\s+(\d+)"), "batch", int),
     (re.compile(r"llama_context: n_ubatch +=\s+(\d+)"), "micro_batch", int),
     (re.compile(r"llama_context: n_seq_max +=\s+(\d+)"), "slots", int),
     (re.compile(r"system_info: n_threads = (\d+)"), "threads", int),
+    (re.compile(r"n_threads_batch = (\d+)"), "batch_threads", int),
+    (re.compile(r"print_info: n_ctx_train +=\s+(\d+)"), "trained_context", int),
+    (re.compile(r"llama_context: freq_base +=\s+([\d.]+)"), "rope_base", float),
+    (re.compile(r"llama_context: freq_scale +=\s+([\d.e+-]+)"), "rope_scale", _inverse),
+    (re.compile(r"initializing, n_slots = \d+, n_ctx_slot = (\d+)"), "slot_context", int),
+    (re.compile(r"prompt cache is enabled, size limit: (\d+) MiB"), "prompt_cache_mib", int),
+    (re.compile(r"context checkpoints enabled, max = (\d+)"), "checkpoints", int),
+    (re.compile(r"context checkpoints enabled, .*min spacing = (\d+)"), "checkpoint_step", int),
+    (re.compile(r"adding speculative implementation 'draft-(\w+)'"), "draft_kind", str),
+    (re.compile(r"- n_max=(\d+), n_min=\d+, p_min="), "draft_tokens", int),
+    (re.compile(r"- n_max=\d+, n_min=(\d+), p_min="), "draft_least_tokens", int),
+    (re.compile(r"- n_max=\d+, n_min=\d+, p_min=([\d.]+)"), "draft_least_probability", float),
     (re.compile(r"offloaded (\d+)/\d+ layers to GPU"), "gpu_layers", int),
+    (re.compile(r"offloaded \d+/(\d+) layers to GPU"), "layers", int),
     (re.compile(r"llama_kv_cache: size = .* K \((\w+)\):"), "key_type", str),
     (re.compile(r"llama_kv_cache: size = .* V \((\w+)\):"), "value_type", str),
     (re.compile(r"loaded multimodal model, '(.+)'$"), "projector", str),
@@ -36,7 +53,7 @@ _TERMS = {
 }
 _HOST = re.compile(r"CPU|AMX|.*_Host$")
 """The engine's names for kinds of system memory, pinned for a card and repacked for the processor among them."""
-_WORDS: Sequence[tuple[str, str, bool | str]] = (
+_WORDS: Sequence[tuple[str, str, bool | int | str]] = (
     ("llama_context: kv_unified            = true", "unified", True),
     ("llama_context: kv_unified            = false", "unified", False),
     ("llama_context: flash_attn            = enabled", "flash_attention", True),
@@ -47,6 +64,12 @@ _WORDS: Sequence[tuple[str, str, bool | str]] = (
     ("swa_full is not supported by this model", "whole_window", False),
     ("(load_mode = mmap", "mapped", True),
     ("(load_mode = none)", "mapped", False),
+    ("(load_mode = mlock)", "mapped", False),
+    ("(load_mode = mlock)", "locked", True),
+    ("(load_mode = mmap+mlock)", "locked", True),
+    ("prompt cache is disabled", "prompt_cache_mib", 0),
+    ("context checkpoints disabled", "checkpoints", 0),
+    ("creating MTP draft context", "draft_kind", "mtp"),
     ("load_model: loading model", "stage", "reading"),
     ("load_tensors:", "stage", "weights"),
     ("llama_context: n_seq_max", "stage", "context"),
@@ -54,9 +77,44 @@ _WORDS: Sequence[tuple[str, str, bool | str]] = (
 )
 
 
+_SAMPLERS = {
+    "repeat_last_n": "repeat_last_n",
+    "repeat_penalty": "repeat_penalty",
+    "frequency_penalty": "frequency_penalty",
+    "presence_penalty": "presence_penalty",
+    "dry_multiplier": "dry_multiplier",
+    "dry_base": "dry_base",
+    "dry_allowed_length": "dry_allowed_length",
+    "dry_penalty_last_n": "dry_penalty_last_n",
+    "top_k": "top_k",
+    "top_p": "top_p",
+    "min_p": "min_p",
+    "xtc_probability": "xtc_probability",
+    "xtc_threshold": "xtc_threshold",
+    "typical_p": "typical_p",
+    "temp": "temperature",
+    "mirostat": "mirostat",
+    "mirostat_lr": "mirostat_eta",
+    "mirostat_ent": "mirostat_tau",
+    "adaptive_target": "adaptive_target",
+    "adaptive_decay": "adaptive_decay",
+}
+"""What llama.cpp tells at the start of each answer, by its names there, and by those of requests."""
+
+_SAMPLER = re.compile(r"(\w+) = (-?\d+(?:\.\d+)?)(?:,|$)")
+
+
+def _samplers(line: str) -> dict[str, int | float]:
+    """Of one of the lines that begin with a tab after "sampler params"."""
+    found = {name: value for name, value in _SAMPLER.findall(line.strip()) if name in _SAMPLERS}
+    return {_SAMPLERS[name]: float(value) if "." in value else int(value) for name, value in found.items()}
+
+
 def report(line: str) -> Mapping[str, int | float | str | bool]:
     """Effective values, buffer sizes (bytes) and the stage of the load, out of one line of the log."""
     found: dict[str, int | float | str | bool] = {}
+    if line.startswith("\t"):
+        found |= _samplers(line)
     for pattern, name, read in _VALUES:
         if match := pattern.search(line):
             found[name] = read(match[1])

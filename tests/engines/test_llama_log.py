@@ -52,7 +52,37 @@ def test_what_is_no_row(line):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("I load_tensors: offloaded 29/37 layers to GPU", {"gpu_layers": 29, "stage": "weights"}),
+        ("I load_tensors: offloaded 29/37 layers to GPU", {"gpu_layers": 29, "layers": 37, "stage": "weights"}),
+        (
+            "I cmn  common_param: system_info: n_threads = 2 (n_threads_batch = 3) / 4",
+            {"threads": 2, "batch_threads": 3},
+        ),
+        ("I print_info: n_ctx_train           = 8192", {"trained_context": 8192}),
+        ("I llama_context: freq_base             = 200000.0", {"rope_base": 200000.0}),
+        ("I llama_context: freq_scale            = 0.25", {"rope_scale": 4.0}),
+        (
+            "I srv    load_model: initializing, n_slots = 2, n_ctx_slot = 768, kv_unified = 'true'",
+            {"slot_context": 768},
+        ),
+        ("I srv    load_model: prompt cache is enabled, size limit: 33 MiB", {"prompt_cache_mib": 33}),
+        ("I srv    load_model: prompt cache is disabled - use `--cache-ram N` to enable it", {"prompt_cache_mib": 0}),
+        (
+            "I srv    load_model: context checkpoints enabled, max = 4, min spacing = 8192",
+            {"checkpoints": 4, "checkpoint_step": 8192},
+        ),
+        ("I srv    load_model: context checkpoints disabled", {"checkpoints": 0}),
+        (
+            "I load_tensors: loading model tensors, this can take a while... (load_mode = mmap+mlock)",
+            {"mapped": True, "locked": True, "stage": "weights"},
+        ),
+        (
+            "\ttop_k = 3, top_p = 0.950, min_p = 0.050, typical_p = 1.000, top_n_sigma = -1.000, temp = 0.100",
+            {"top_k": 3, "top_p": 0.95, "min_p": 0.05, "typical_p": 1.0, "temperature": 0.1},
+        ),
+        (
+            "\tmirostat = 2, mirostat_lr = 0.100, mirostat_ent = 5.000, adaptive_target = -1.000, adaptive_decay = 0.9",
+            {"mirostat": 2, "mirostat_eta": 0.1, "mirostat_tau": 5.0, "adaptive_target": -1.0, "adaptive_decay": 0.9},
+        ),
         (
             "I llama_memory_recurrent:  CUDA0 RS buffer size =   149.62 MiB",
             {"state_bytes": int(149.62 * (1 << 20)), "device": "CUDA0"},

@@ -1,3 +1,6 @@
+import pytest
+
+from weighbridge.base.explain import WHAT_AND_NEXT
 from weighbridge.running.effective import Told, settings
 from weighbridge.running.state import Setting
 from weighbridge_engines.api import Load
@@ -78,7 +81,7 @@ def test_what_is_left_to_the_engine_as_a_rule_is_shown_where_it_was_asked_for():
         Setting("micro_batch", 128, 128),
         Setting("key_type", "q8_0", "q8_0"),
         Setting("value_type", "q8_0", "f16", "setting.changed_by_engine"),
-        Setting("whole_window", True, False, "setting.changed_by_engine"),
+        Setting("whole_window", True, False, "setting.no_window"),
         Setting("cpu_experts", 3, None),
         Setting("mapped", False, False),
     )
@@ -118,3 +121,84 @@ def test_files_beside_the_model_are_told_and_a_drafts_context_is_not_the_models(
 
 def test_nothing_beside_the_model_is_no_setting():
     assert not {"projector", "draft", "adapters"} & {row.name for row in settings(Load("m"), Told())}
+
+
+def of_lines(*lines):
+    now = Told()
+    for line in lines:
+        now = now.with_line(report(line))
+    return now
+
+
+CONTEXT = (
+    "I print_info: n_ctx_train           = 8192",
+    "I llama_context: n_ctx                 = 16384",
+    "I llama_context: n_batch               = 512",
+    "I llama_context: n_ubatch              = 512",
+    "I srv    load_model: initializing, n_slots = 2, n_ctx_slot = 8192, kv_unified = 'false'",
+)
+
+
+@pytest.mark.parametrize(
+    ("load", "lines", "name", "effective", "reason"),
+    [
+        (Load("m", gpu_layers=9), CONTEXT, "gpu_layers", 0, "setting.no_device"),
+        (Load("m", gpu_layers=99), ("I offloaded 31/31 layers to GPU",), "gpu_layers", 31, "setting.all_layers"),
+        (Load("m", gpu_layers=9), ("I offloaded 3/31 layers to GPU",), "gpu_layers", 3, "setting.changed_by_engine"),
+        (Load("m", context=16384), CONTEXT, "slot_context", 8192, "setting.capped_to_training"),
+        (Load("m", micro_batch=2048), CONTEXT, "micro_batch", 512, "setting.capped_to_batch"),
+        (
+            Load("m", batch=99_999, context=16384),
+            ("I llama_context: n_ctx = 16384", "I llama_context: n_batch = 16384"),
+            "batch",
+            16384,
+            "setting.capped_to_context",
+        ),
+        (Load("m", batch=2048, task="embedding"), CONTEXT, "batch", 512, "setting.whole_batch"),
+        (
+            Load("m", flash_attention=True),
+            ("I Flash Attention not supported, set to disabled",),
+            "flash_attention",
+            False,
+            "setting.no_flash_attention",
+        ),
+    ],
+)
+def test_why_the_engine_does_something_else(load, lines, name, effective, reason):
+    row = {each.name: each for each in settings(load, of_lines(*lines))}[name]
+    assert (row.effective, row.reason) == (effective, reason)
+    assert reason in WHAT_AND_NEXT
+
+
+def test_what_one_request_may_have_is_told_where_it_is_not_all():
+    shared = settings(Load("m", context=16384, slots=2, unified=False), of_lines(*CONTEXT))
+    assert Setting("slot_context", 8192, 8192) in shared
+    alone = of_lines("I llama_context: n_ctx = 512", "I initializing, n_slots = 1, n_ctx_slot = 512, kv_unified")
+    assert "slot_context" not in {row.name for row in settings(Load("m", context=512), alone)}
+
+
+def test_samplers_are_those_of_the_first_answer_as_far_as_they_are_printed():
+    now = of_lines("\ttop_k = 3, top_p = 0.333, temp = 0.100", "\ttop_k = 40, top_p = 0.950, temp = 0.800")
+    rows = {row.name: row for row in settings(Load("m", sampling={"top_k": 3, "top_p": 1 / 3, "seed": 1}), now)}
+    assert rows["top_k"] == Setting("top_k", 3, 3)
+    assert rows["top_p"] == Setting("top_p", 1 / 3, 1 / 3)
+    assert rows["seed"] == Setting("seed", 1, None)
+    assert "temperature" not in rows
+
+
+def test_what_only_this_engine_knows_stands_beside_what_it_made_of_it():
+    now = of_lines("I prompt cache is enabled, size limit: 33 MiB", "I llama_context: freq_scale = 0.5")
+    rows = {row.name: row for row in settings(Load("m", extra={"prompt_cache_mib": 33, "rope_scale": 2}), now)}
+    assert rows["prompt_cache_mib"] == Setting("prompt_cache_mib", 33, 33)
+    assert rows["rope_scale"] == Setting("rope_scale", 2, 2)
+
+
+def test_the_server_of_a_draft_is_the_models():
+    now = of_lines(
+        "I llama_context: n_ctx = 2048",
+        "I common_speculative_init_result: creating MTP draft context against the target model 'm'",
+        "I llama_context: n_ctx = 4096",
+        "I srv    load_model: initializing, n_slots = 1, n_ctx_slot = 2048, kv_unified = 'false'",
+    )
+    assert (now.values["context"], now.values["slot_context"]) == (2048, 2048)
+    assert settings(Load("m", draft_kind="mtp"), now)[0].effective == 2048

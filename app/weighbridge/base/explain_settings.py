@@ -7,9 +7,16 @@ from collections.abc import Mapping
 from weighbridge.base.words import mark
 
 SETTINGS: Mapping[str, tuple[str, str]] = {
+    "setting.all_layers": (mark("The model has no more layers than that; all of them are there."), ""),
     "setting.attribute": (
         mark("The engine's library has no attribute {name} that could be {value}."),
         mark("Take the attribute away, or give it a value of the kind that it has."),
+    ),
+    "setting.capped_to_batch": (mark("No more tokens are computed at a time than are handed over."), ""),
+    "setting.capped_to_context": (mark("A prompt can be no longer than the context."), ""),
+    "setting.capped_to_training": (
+        mark("The model was trained for no more tokens than that."),
+        mark("Set a scale for its positions to go further, or share the context among more answers."),
     ),
     "setting.choice": (
         mark("{name} cannot be {value}."),
@@ -30,6 +37,12 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
         mark("{name} cannot be used with {needs} as it is set."),
         mark("Change one of the two."),
     ),
+    "setting.no_device": (
+        mark("This build of the engine has no device for layers: it computes all of them on the processor."),
+        mark("Install a build that can use your card: see Engines."),
+    ),
+    "setting.no_flash_attention": (mark("Flash attention cannot be used with this model on this device."), ""),
+    "setting.no_window": (mark("This model has no layers that keep only a window."), ""),
     "setting.only_library": (
         mark("This engine is a program, which has no {name}."),
         mark("Give it arguments instead."),
@@ -49,5 +62,9 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "setting.unknown": (
         mark("There is no setting called {name}."),
         mark("See the list of settings of this engine."),
+    ),
+    "setting.whole_batch": (
+        mark("A text that is read as a whole is computed in one batch."),
+        "",
     ),
 }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from weighbridge.running.state import Setting
 from weighbridge_engines.api import Load
+from weighbridge_engines.sampling import SAMPLING
 
 SHOWN = ("context", "threads", "gpu_layers", "slots", "batch", "flash_attention")
 SHOWN_IF_ASKED = (
+    "batch_threads",
     "micro_batch",
     "unified",
     "key_type",
@@ -17,17 +20,30 @@ SHOWN_IF_ASKED = (
     "whole_window",
     "cpu_experts",
     "split",
+    "split_mode",
+    "main_gpu",
     "mapped",
     "projector",
     "draft",
     "adapters",
+    "adapter_scales",
+    "template",
 )
 """Settings that are left to the engine as a rule."""
 
 _FILES = ("projector", "draft", "adapters")
 """Told once for each file."""
 
+_OF_THE_SERVER = ("slot_context", "prompt_cache_mib", "checkpoints", "checkpoint_step", "draft_kind", "draft_tokens",
+                  "draft_least_tokens", "draft_least_probability")  # fmt: skip
+"""Told after a draft is loaded, and not of it."""
+
+_OF_ANSWERS = frozenset(control.name for control in SAMPLING)
+"""Told at each answer. The first is ours, and asks for nothing: it has what the load says."""
+
 _PADDED_TO = 256
+_PRINTED = 0.0005
+"""The engine prints three digits behind the point."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +65,8 @@ class Told:
         added = {name: int(value) for name, value in reported.items() if name.endswith("_bytes")}
         values = self._values(reported, added)
         device = str(reported.get("device", ""))
+        if not values and not added and "stage" not in reported:
+            return self
         return replace(
             self,
             stage=str(reported.get("stage", self.stage)),
@@ -65,9 +83,15 @@ class Told:
         for name, value in reported.items():
             if name == "adapters":
                 found[name] = (*_texts(self.values.get(name)), str(value))
-            elif name not in (*buffers, "stage", "device") and (name in _FILES or "draft" not in self.values):
+            elif name not in (*buffers, "stage", "device") and self._takes(name):
                 found[name] = value
         return found
+
+    def _takes(self, name: str) -> bool:
+        if name in _OF_ANSWERS:
+            return name not in self.values
+        drafted = "draft" in self.values or "draft_kind" in self.values
+        return name in _FILES or name in _OF_THE_SERVER or not drafted
 
 
 def _texts(told: object) -> tuple[str, ...]:
@@ -80,22 +104,79 @@ def _sums(sums: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
 
 def settings(load: Load, told: Told) -> tuple[Setting, ...]:
     """Requested and effective, side by side, for what was asked for or told."""
-    asked = {name: getattr(load, name) for name in (*SHOWN, *SHOWN_IF_ASKED)} | {"adapters": load.adapters or None}
-    rows = [_setting(name, requested, told.values.get(name)) for name, requested in asked.items()]
+    asked = {name: getattr(load, name) or None if name.startswith("adapter") else getattr(load, name)
+             for name in (*SHOWN, *SHOWN_IF_ASKED)}  # fmt: skip
+    asked |= {"slot_context": _share(load), **load.sampling, **load.extra}
+    values = _completed(load, told.values)
+    rows = [_setting(load, name, requested, values) for name, requested in asked.items()]
     return tuple(
         row
         for row in rows
-        if row.requested is not None or (row.effective is not None and row.name not in SHOWN_IF_ASKED)
+        if (row.requested is not None and row.name != "slot_context")
+        or (row.effective is not None and (row.name in SHOWN or _is_worth_telling(row, values)))
     )
 
 
-def _setting(name: str, requested: object, effective: object) -> Setting:
+def _is_worth_telling(row: Setting, values: Mapping[str, object]) -> bool:
+    return row.name == "slot_context" and row.effective != values.get("context")
+
+
+def _share(load: Load) -> int | None:
+    """What one request may have of the context that was asked for."""
+    if load.context is None or load.slots == 1 or load.unified is not False:
+        return load.context
+    return load.context // load.slots
+
+
+def _completed(load: Load, values: Mapping[str, object]) -> Mapping[str, object]:
+    """llama.cpp says nothing of layers where it has no device for them: then it has none there."""
+    silent = load.gpu_layers is not None and "gpu_layers" not in values and "trained_context" in values
+    return {**values, "gpu_layers": 0} if silent and "context" in values else values
+
+
+def _setting(load: Load, name: str, requested: object, values: Mapping[str, object]) -> Setting:
+    effective = values.get(name)
+    if _same(requested, effective):
+        return Setting(name, requested, requested)
     setting = Setting(name, requested, effective)
-    return replace(setting, reason=_reason(setting)) if setting.differs else setting
+    return replace(setting, reason=_reason(load, setting, values)) if setting.differs else setting
 
 
-def _reason(setting: Setting) -> str:
-    padded = isinstance(setting.requested, int) and -(-setting.requested // _PADDED_TO) * _PADDED_TO
-    if setting.name == "context" and setting.effective == padded:
-        return "setting.padded"
+def _same(requested: object, effective: object) -> bool:
+    """Whether the two are the same number as far as the engine prints it."""
+    numbers = isinstance(requested, int | float) and isinstance(effective, float)
+    return numbers and math.isclose(requested, effective, rel_tol=_PRINTED, abs_tol=_PRINTED)  # type: ignore[arg-type] # both are numbers
+
+
+Because = Callable[[int, int, Mapping[str, object]], bool]
+
+_CAUSES: Sequence[tuple[str, tuple[str, ...], Because]] = (
+    ("setting.padded", ("context", "slot_context"), lambda asked, got, _: got == _aligned(asked)),
+    ("setting.capped_to_training", ("slot_context",), lambda asked, got, told: got == told.get("trained_context")),
+    ("setting.no_device", ("gpu_layers",), lambda asked, got, told: got == 0 and "layers" not in told),
+    ("setting.all_layers", ("gpu_layers",), lambda asked, got, told: got == told.get("layers") and got < asked),
+    ("setting.capped_to_context", ("batch", "micro_batch"), lambda asked, got, told: got == told.get("context")),
+    (
+        "setting.capped_to_batch",
+        ("micro_batch", "batch"),
+        lambda asked, got, told: got == told.get("batch") and got < asked,
+    ),
+    ("setting.no_window", ("whole_window",), lambda asked, got, _: bool(asked) and not got),
+    ("setting.no_flash_attention", ("flash_attention",), lambda asked, got, _: bool(asked) and not got),
+)
+"""Reasons, for which settings, and whether one holds: of what was asked for, what came of it, and all that was told."""
+
+
+def _reason(load: Load, setting: Setting, values: Mapping[str, object]) -> str:
+    asked, got = setting.requested, setting.effective
+    if setting.name in ("batch", "micro_batch") and load.task != "chat":
+        return "setting.whole_batch"
+    if isinstance(asked, int) and isinstance(got, int):
+        for code, names, holds in _CAUSES:
+            if setting.name in names and holds(asked, got, values):
+                return code
     return "setting.changed_by_engine"
+
+
+def _aligned(tokens: int) -> int:
+    return -(-tokens // _PADDED_TO) * _PADDED_TO
