@@ -4,8 +4,9 @@ Python collects on whatever thread happens to allocate. A widget in a cycle woul
 pool, which Qt does not allow: the program hangs or crashes, seldom and anywhere.
 
 Python also collects when it likes. All that thousands of models hold takes 300 ms to look through, which is seen where
-a slider moves. So the old waits until nobody has done anything for some seconds, and what outlives a whole collection
-is left out of the next ones, but for one in `DEEP`.
+a slider moves. So while there is work only what is new is collected, which is little as it is done often. The old waits
+until nobody has done anything for some seconds, and what outlives a whole collection is left out of the next ones, but
+for one in `DEEP`.
 """
 
 from __future__ import annotations
@@ -15,15 +16,13 @@ import time
 
 from PySide6.QtCore import QObject, QTimer
 
-LOOK_MS = 250
+LOOK_MS = 200
 REST = 0.1
 """The window is at rest where its thread has used no more of the time since the last look."""
 LONG_REST_S = 5.0
 """What is old is collected after so long a rest."""
 PATIENCE_S = 60.0
 """Without a rest, old garbage waits so long."""
-MOST = 25_000
-"""Without a rest, so many new objects may be there: to look through them takes 10 ms."""
 DEEP = 20
 """One whole collection of so many looks through all that there is."""
 
@@ -37,15 +36,11 @@ def due(counts: tuple[int, int, int], thresholds: tuple[int, int, int]) -> int |
     return 1 if counts[2] <= thresholds[2] else 2
 
 
-def bearable(generation: int, rested_s: float, waited_s: float, fresh: int) -> int | None:
-    """What of that is collected now, None for nothing: after a rest of so long (0: there is work), so long without one,
-    and with so many new objects.
-    """
+def bearable(generation: int, rested_s: float, waited_s: float) -> int:
+    """What of that is collected now, after a rest of so long (0: there is work), and so long without one."""
     if rested_s >= LONG_REST_S or waited_s >= PATIENCE_S:
         return generation
-    if rested_s > 0:
-        return min(generation, 1)
-    return 0 if fresh >= MOST else None
+    return min(generation, 1 if rested_s > 0 else 0)
 
 
 class Garbage(QObject):
@@ -68,15 +63,15 @@ class Garbage(QObject):
         gc.enable()
 
     def _look(self) -> None:
-        counts, is_busy = gc.get_count(), self._share_used() > REST
+        is_busy = self._share_used() > REST
         if is_busy:
             self._worked_s = self._seen_s
         waited_s, rested_s = self._seen_s - self._rested_s, self._seen_s - self._worked_s
         if not is_busy or waited_s >= PATIENCE_S:
             self._rested_s = self._seen_s
-        generation = due(counts, gc.get_threshold())
+        generation = due(gc.get_count(), gc.get_threshold())
         if generation is not None:
-            self._collect(bearable(generation, rested_s, waited_s, counts[0]))
+            self._collect(bearable(generation, rested_s, waited_s))
 
     def _share_used(self) -> float:
         """How much of the time since the last look this thread has used."""
@@ -85,9 +80,7 @@ class Garbage(QObject):
         self._seen_s, self._used_s = now_s, used_s
         return share
 
-    def _collect(self, generation: int | None) -> None:
-        if generation is None:
-            return
+    def _collect(self, generation: int) -> None:
         if generation < 2:
             gc.collect(generation)
             return
