@@ -47,6 +47,10 @@ BUILDS: Mapping[str, tuple[str, str]] = {
         mark("No build called {build} is here. There are: {known}."),
         mark("To install one: weighbridge engines install BUILD"),
     ),
+    "build.not_llama_server": (
+        mark("{path} is no llama-server: it takes no --model."),
+        mark("Give the path of a llama-server."),
+    ),
     "build.not_removable": (
         mark("{build} came with Weighbridge and is not removed alone."),
         mark("Choose another one to be used: weighbridge engines use BUILD"),
@@ -54,6 +58,10 @@ BUILDS: Mapping[str, tuple[str, str]] = {
     "build.program_failed": (
         mark("{path} did not say what it can do ({reason})."),
         mark("Start it in a terminal with --help: it must be a llama-server that runs on this machine."),
+    ),
+    "build.program_no_token": (
+        mark("{path} is on the list, but wrote no token ({reason}), so it was not put to use."),
+        mark("What was in use before still is. Another build may suit this machine."),
     ),
     "build.sees_no_card": (
         mark("{build} is installed, but sees no card here, so it was not put to use."),
@@ -64,7 +72,7 @@ BUILDS: Mapping[str, tuple[str, str]] = {
         mark("Try again when the machine has less to do."),
     ),
     "build.too_old": (
-        mark("{path} ({version}) is too old, or no llama-server: it does not know {lacking}."),
+        mark("{path} ({version}) is too old: it does not know {lacking}."),
         mark("Get a newer build of llama.cpp."),
     ),
     "build.unknown": (

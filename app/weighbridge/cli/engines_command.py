@@ -125,11 +125,14 @@ def _use(arguments: argparse.Namespace) -> int:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    engines = _engines(arguments)
-    build = engines.add(user_path(arguments.path))
-    if not arguments.no_use:
-        engines.use(build.id)
-    return _tell_use(engines.build(build.id), arguments.json)
+    from weighbridge.running.build_trial import trial_model
+    from weighbridge.running.programs import ENGINE_ID
+
+    engines, task = _engines(arguments), Task()
+    model = trial_model(_models(), engines.catalogue[ENGINE_ID].formats)
+    with Progress(task, shown=sys.stderr.isatty() and not arguments.json):
+        build = _installer(engines).add(user_path(arguments.path), task, model=model, use=not arguments.no_use)
+    return _tell_use(build, arguments.json)
 
 
 def _tell_use(build: Build, as_json: bool) -> int:
@@ -139,7 +142,8 @@ def _tell_use(build: Build, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"build": build_as_json(build, None)}))
         return 0
-    print(text("{build} can use: {devices}.", build=build.id, devices=devices_in_words(build.devices)))
+    if build.devices is not None:
+        print(text("{build} can use: {devices}.", build=build.id, devices=devices_in_words(build.devices)))
     if build.in_use:
         print(_in_use(build))
     return 0

@@ -46,6 +46,8 @@ def progress_line(task: Task) -> str:
         "connecting": text("Connecting"),
         "downloading": text("Downloading"),
         "package index": text("Fetching from the package index"),
+        "devices": text("Asking what it can use"),
+        "token": text("Loading a model"),
         "verifying": text("Verifying"),
     }
     share = f" {number(100 * progress.fraction)} %" if progress.fraction is not None else ""

@@ -19,6 +19,7 @@ from weighbridge.base.errors import NotFound, Refused, WeighbridgeError
 from weighbridge.base.small_files import read_small
 from weighbridge.running.builds import Build, BuildKind, Listener, Offer, Recipe, System, offers
 from weighbridge.running.installed import Environment, environments
+from weighbridge.running.installing import TRIAL
 from weighbridge.running.programs import ENGINE_ID, Program, look_at, on_path, program_id
 from weighbridge.running.questions import Ask
 from weighbridge.running.recipes import recipes_here, this_system
@@ -109,7 +110,8 @@ class Engines(Mapping[str, Engine]):
         """The build that is here by id, or by the path of its program. Raises NotFound("build.not_here")."""
         known = self._state.known.get(name) or self._state.known.get(program_id(os.path.abspath(name)))  # noqa: PTH100
         if known is None:
-            raise NotFound("build.not_here", build=name, known=", ".join(self._state.known))
+            here = (build_id for build_id in self._state.known if build_id != TRIAL)
+            raise NotFound("build.not_here", build=name, known=", ".join(here))
         return known.build
 
     def engine_of(self, build_id: str) -> Engine:

@@ -94,6 +94,30 @@ class Installer:
             self._remove_older(folder)
         return Outcome(self._engines.build(build_id), why_not)
 
+    def add(self, path: Path, task: Task, *, model: Model | None = None, use: bool = True) -> Build:
+        """Take in a server program of the user's, try it with `model`, and put it to use.
+
+        Raises what `Engines.add` raises, and EngineFailed("build.program_no_token"), where it is on the list but not in
+        use; BadFile("build.unwritable"); Cancelled.
+        """
+        try:
+            build = self._engines.add(path)
+            if model is not None:
+                self._try_program(build, model, task)
+            if use:
+                self._engines.use(build.id)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        return self._engines.build(build.id)
+
+    def _try_program(self, build: Build, model: Model, task: Task) -> None:
+        task.step(0, None, "token")
+        try:
+            write_a_token(self._engines.engine_of(build.id), model, self._engines.environment, task)
+        except EngineFailed as error:
+            reason = str(explain_code(error.code, error.values))
+            raise EngineFailed("build.program_no_token", error.log, path=build.place, reason=reason) from error
+
     def remove(self, build_id: str) -> None:
         """Remove an installed build, or take a program off the list; what is in use then is what would be by default.
 

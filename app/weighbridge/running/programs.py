@@ -77,7 +77,7 @@ def look_at(path: Path, environment: Mapping[str, str], ask_child: Ask | None = 
     """Ask the program at `path`, three questions of LIMIT_S seconds each at most.
 
     Raises NotFound("build.no_program"), EngineFailed("build.program_failed") where it cannot tell what it knows, and
-    Refused("build.too_old") where it lacks options without which it cannot be run.
+    Refused("build.not_llama_server"), or ("build.too_old") where it lacks options without which it cannot be run.
     """
     found = os.path.abspath(path)  # noqa: PTH100 - a link stays the link that the user has named
     identity = _identity(found)
@@ -86,7 +86,10 @@ def look_at(path: Path, environment: Mapping[str, str], ask_child: Ask | None = 
     child = _Questions(found, without_ours(environment), ask_child or ask)
     options = llama_command.options_in(child.asked("--help"))
     version = llama_program.version_in(child.asked("--version"))
-    if lacking := llama_command.lacking(options):
+    lacking = llama_command.lacking(options)
+    if "--model" in lacking:
+        raise Refused("build.not_llama_server", path=found)
+    if lacking:
         raise Refused("build.too_old", path=found, version=version or "-", lacking=", ".join(lacking))
     devices = llama_program.read_listing(child.asked("--list-devices"))
     return Program(found, *identity, version, tuple(sorted(options)), None if devices is None else tuple(devices))
