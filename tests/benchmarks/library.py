@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PIECE_MS, ROWS_MS = 50, 100
-_PATIENCE_S = 120.0
+_PATIENCE_S, _WEIGHING_S = 120.0, 10.0
 _CHILD = "--within"
 
 
@@ -91,10 +91,11 @@ class _Run:
             self._until(lambda: table.rowCount() > 0)
         found["rows after window"] = (time.perf_counter() - shown_s) * 1e3
         services = program.services
-        with self._longest(found, "longest until listed and weighed"):
-            self._until(page._rescan.isEnabled)
-            self._until(lambda: services.memories.machine is not None and not services.weighing.pacing)
-        found["listed and weighed after window"] = (time.perf_counter() - shown_s) * 1e3
+        with self._longest(found, "longest until listed"):
+            self._until(lambda: page._rescan.isEnabled() and services.memories.machine is not None)
+            found["listed after window"] = (time.perf_counter() - shown_s) * 1e3
+        with self._longest(found, "longest while models are weighed"):
+            self._turn_for(_WEIGHING_S)
         self._use(found)
         program.close()
         self._garbage.close()
@@ -120,9 +121,10 @@ class _Run:
             for _ in range(10):
                 self._timed(lambda: page.table.selectRow(page.table.currentIndex().row() + 1))
                 self._turn(5)
-        with self._longest(found, "longest while headers are read"):
-            until_s = time.perf_counter() + 3
-            self._until(lambda: time.perf_counter() > until_s)
+
+    def _turn_for(self, seconds: float) -> None:
+        until_s = time.perf_counter() + seconds
+        self._until(lambda: time.perf_counter() > until_s)
 
     @contextmanager
     def _longest(self, found: dict[str, float], what: str) -> Iterator[None]:

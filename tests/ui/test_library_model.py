@@ -1,6 +1,7 @@
 """The rows of the Library: sorted, searched, kept by a test, and what their columns say."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ MIB = 1 << 20
 def row(name, *, size_bytes=100 * MIB, source="own", disk_bytes=None, **mark):
     path = Path(f"/models/{name}.gguf")
     model = Model(name, name, path, (path,), "gguf", "Q4_0", size_bytes, source=source)
-    return LibraryRow(model, mark=Mark(**mark), disk_bytes=disk_bytes)
+    return LibraryRow(model, mark=Mark(**mark), disk={} if disk_bytes is None else {name: disk_bytes})
 
 
 def made(*rows):
@@ -102,6 +103,25 @@ def test_a_file_that_takes_another_room_than_its_size_says_so():
     assert tip(row("a"), Column.DISK) is None
     said = tip(row("a", disk_bytes=4096), Column.DISK)
     assert said == f"The files say 100.0{THIN}MiB; they take 4.0{THIN}KiB of the disk."
+
+
+def test_columns_that_tell_nothing_have_no_use():
+    model = made(row("a"), row("b"))
+    assert model.without_use == [Column.RUNNER, Column.SOURCE, Column.FORMAT, Column.DISK, Column.USED]
+    model.show_rows([row("a", used_s=1.0), row("b", source=ADDED)], 4096)
+    assert model.without_use == [Column.RUNNER, Column.FORMAT, Column.DISK]
+
+
+def test_the_room_on_the_disk_sorts_once_it_is_known(qtbot):
+    disk = {}
+    rows = [replace(row("a"), disk=disk), replace(row("b"), disk=disk)]
+    model = made(*rows)
+    model.sort(Column.DISK)
+    disk.update(a=9 * MIB, b=4 * MIB)
+    with qtbot.waitSignal(model.dataChanged):
+        model.tell_disk()
+    assert names(model) == ["b", "a"]
+    assert Column.DISK not in model.without_use
 
 
 def test_when_it_was_used_is_said_by_the_day():

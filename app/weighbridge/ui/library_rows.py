@@ -32,6 +32,7 @@ class LibraryRows(QObject):
         self._made: dict[str, LibraryRow] = {}
         self._task: Task | None = None
         self._use: DiskUse | None = None
+        self._disk: dict[str, int] = {}
         self._unsubscribe = services.marks.subscribe(lambda _key: self.marked.emit())
 
     @property
@@ -74,26 +75,27 @@ class LibraryRows(QObject):
 
     def _measured(self, use: DiskUse) -> None:
         self._use = use
+        self._disk.clear()
+        self._disk.update(use.of_model)
         self.measured.emit()
 
     def _rows(self, models: Sequence[Model], running: Sequence[Running]) -> list[LibraryRow]:
-        marks, of_model = self._services.marks.all(), self._use.of_model if self._use else {}
+        marks = self._services.marks.all()
         engines = {one.model_id: one for one in running}
         choice_of, made = self._services.weighing.choice, self._made
         rows: list[LibraryRow] = []
         for model in models:
             known, choice = made.get(model.id), choice_of(model)
-            engine, disk = engines.get(model.id), of_model.get(model.id)
+            engine = engines.get(model.id)
             mark = marks.get(key_of(model), _UNMARKED) if marks else _UNMARKED
             if (
                 known is None
                 or known.model is not model
                 or known.choice is not choice
                 or known.mark is not mark
-                or known.disk_bytes != disk
                 or known.running != engine
             ):
-                known = LibraryRow(model, choice, engine, mark, disk)
+                known = LibraryRow(model, choice, engine, mark, self._disk)
             rows.append(known)
         return rows
 

@@ -14,6 +14,7 @@ from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.speed_words import speed_in_words
 from weighbridge.estimates.speed.speeds import DEPTH
+from weighbridge.library.model import OWN
 from weighbridge.ui.models.library_row import NUMBERS, WEIGHED, Column, LibraryRow, shown, sort_key, tip
 from weighbridge.ui.models.ordering import ordered
 from weighbridge.ui.widgets.cells import CELL_ROLE, Cell
@@ -21,6 +22,9 @@ from weighbridge.ui.widgets.cells import CELL_ROLE, Cell
 _Index = QModelIndex | QPersistentModelIndex
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+_AT_TIMES = (Column.RUNNER, Column.SOURCE, Column.FORMAT, Column.DISK, Column.USED)
+"""Columns that are of use for some libraries."""
 
 Test = Callable[[LibraryRow], bool]
 
@@ -37,6 +41,8 @@ class LibraryModel(QAbstractTableModel):
         self._place_of: dict[str, int] = {}
         self._searched: list[str | None] = []
         self._order: list[int] = []
+        self._needing: set[int] = set()
+        self._used: set[Column] = set()
         self._column, self._descending = Column.MODEL, False
         self._words: list[str] = []
         self._test: Test | None = None
@@ -44,9 +50,10 @@ class LibraryModel(QAbstractTableModel):
         self._speed_basis: Callable[[Choice], str] = lambda _choice: ""
 
     @property
-    def rows(self) -> Sequence[LibraryRow]:
-        """All rows, those that are filtered out among them."""
-        return self._rows
+    def without_use(self) -> list[Column]:
+        """The columns that tell nothing, or the same of all rows."""
+        told = {*self._used, *([Column.RUNNER] if self._needing else [])}
+        return [column for column in _AT_TIMES if column not in told]
 
     def show_rows(self, rows: Sequence[LibraryRow], context: int) -> None:
         """Show `rows`, weighed at `context` tokens. Rows of the same models are updated where they stand."""
@@ -60,6 +67,8 @@ class LibraryModel(QAbstractTableModel):
         self.beginResetModel()
         self._rows, self._searched = list(rows), [None] * len(rows)
         self._place_of = {row.model.id: place for place, row in enumerate(rows)}
+        self._needing, self._used = set(), set()
+        self._note_use(dict(enumerate(rows)))
         self._order = self._sorted(self._kept())
         self.endResetModel()
 
@@ -67,6 +76,15 @@ class LibraryModel(QAbstractTableModel):
         """Put these, by model id, in the place of the rows of the same models, which were weighed anew."""
         known = {self._place_of[model_id]: row for model_id, row in rows.items() if model_id in self._place_of}
         self._put(known, WEIGHED)
+
+    def tell_disk(self) -> None:
+        """The room that models take is known anew."""
+        differs = any(row.differs_on_disk for row in self._rows)
+        (self._used.add if differs else self._used.discard)(Column.DISK)
+        if self._column is Column.DISK:
+            self._arrange()
+        if self._order:
+            self.dataChanged.emit(self.index(0, Column.SIZE), self.index(len(self._order) - 1, Column.DISK))
 
     def search(self, typed: str) -> None:
         """Show the rows that hold all typed words."""
@@ -135,11 +153,24 @@ class LibraryModel(QAbstractTableModel):
             self._rows[place] = row
         if not changed:
             return
+        self._note_use(changed)
         if self._column in columns or self._words or self._test is not None:
             self._arrange()
         touched = [at for at, place in enumerate(self._order) if place in changed]
         if touched:
             self.dataChanged.emit(self.index(touched[0], columns[0]), self.index(touched[-1], columns[-1]))
+
+    def _note_use(self, rows: Mapping[int, LibraryRow]) -> None:
+        """Which columns tell something, by these rows, which are new at their places."""
+        usual = self._rows[0].model.format if self._rows else ""
+        for place, row in rows.items():
+            (self._needing.add if row.runner else self._needing.discard)(place)
+            if row.mark.used_s is not None:
+                self._used.add(Column.USED)
+            if row.model.source != OWN:
+                self._used.add(Column.SOURCE)
+            if row.model.format != usual:
+                self._used.add(Column.FORMAT)
 
     def _arrange(self) -> None:
         """Filter and sort anew."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from weighbridge.base.units import number, size
@@ -48,13 +48,20 @@ WEIGHED = (Column.MEMORY, Column.FIT, Column.SPEED, Column.RUNNER)
 
 @dataclass(frozen=True)
 class LibraryRow(Weighed):
-    """A weighed model, its engine process where there is one, what is written on it, and the room it takes on the disk
-    (None: not known yet).
+    """A weighed model, its engine process where there is one, what is written on it.
+
+    `disk` is the room that models take, by their ids: one mapping for all rows, filled as it becomes known, so that no
+    row need be made anew for it.
     """
 
     running: Running | None = None
     mark: Mark = _UNMARKED
-    disk_bytes: int | None = None
+    disk: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def disk_bytes(self) -> int | None:
+        """The room it takes on the disk; None: not known yet."""
+        return self.disk.get(self.model.id)
 
     @property
     def badge(self) -> tuple[str, str] | None:

@@ -65,6 +65,7 @@ class LibraryPage(Page):
         self._services = services
         self._scanning = Scanning(services, self)
         self._asked_to_measure = False
+        self._off_list = len(services.library.off_list)
         self._table = LibraryTable(services.theme)
         self._table.explain_speed_by(services.weighing.speed_basis)
         self._controls = WhatIfBar(Settings().context)
@@ -314,7 +315,7 @@ class LibraryPage(Page):
 
     def _connect(self) -> None:
         self._chips.changed.connect(self._filter)
-        self._rows.measured.connect(self._show_all)
+        self._rows.measured.connect(self._measured)
         self._foot.opened.connect(self._share_room)
         self._rows.marked.connect(self._marked)
         self._shelf.failed.connect(self._errors.show_error)
@@ -385,6 +386,7 @@ class LibraryPage(Page):
 
     def _scanned(self) -> None:
         self._show_all()
+        self._doubles.show()
         self._rows.measure()
         self._services.bus.library_changed.emit()
 
@@ -435,7 +437,6 @@ class LibraryPage(Page):
         if self._chips.chosen != chosen:
             self._filter()
         self._stock.show()
-        self._doubles.show()
         self._controls.show_cards(services.weighing.has_cards)
         self._weigh()
         self._show_body()
@@ -448,8 +449,16 @@ class LibraryPage(Page):
 
     def _marked(self) -> None:
         """Something was written on a model; it may be off the list now, or on it again."""
+        off_list = len(self._services.library.off_list)
         self._show_all()
-        self._services.bus.library_changed.emit()
+        if off_list != self._off_list:
+            self._off_list = off_list
+            self._doubles.show()
+            self._services.bus.library_changed.emit()
+
+    def _measured(self) -> None:
+        self._table.tell_disk()
+        self._stock.show()
 
     def _verified(self, model: Model, words: str) -> None:
         chosen = self._table.chosen

@@ -9,7 +9,6 @@ from PySide6.QtGui import QKeyEvent
 
 from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
-from weighbridge.library.model import OWN
 from weighbridge.ui.models.library_model import LibraryModel, Test
 from weighbridge.ui.models.library_row import Column, LibraryRow
 from weighbridge.ui.theme import Theme
@@ -78,6 +77,10 @@ class LibraryTable(Table):
         """Show these, by model id, in the place of the rows of the same models."""
         self._model.update_rows(rows)
 
+    def tell_disk(self) -> None:
+        """The room that models take on the disk is known anew."""
+        self._model.tell_disk()
+
     @property
     def seen(self) -> list[LibraryRow]:
         """The rows in sight, from the top."""
@@ -121,15 +124,7 @@ class LibraryTable(Table):
             super().keyPressEvent(event)
 
     def columns_without_use(self) -> Sequence[int]:
-        rows = self._model.rows
-        used = {
-            Column.RUNNER: any(row.runner for row in rows),
-            Column.FORMAT: len({row.model.format for row in rows}) > 1,
-            Column.SOURCE: any(row.model.source != OWN for row in rows),
-            Column.DISK: any(row.differs_on_disk for row in rows),
-            Column.USED: any(row.mark.used_s is not None for row in rows),
-        }
-        return [column for column, there in used.items() if not there]
+        return self._model.without_use
 
     def use_step(self, place: int) -> Sequence[int]:
         if self._cells.with_bars is (place < _WITH_BARS):

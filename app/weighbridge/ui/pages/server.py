@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from weighbridge.base.words import text
+from weighbridge.base.words import plural, text
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.examples import EXAMPLES, example
 from weighbridge.ui.models.requests_model import RequestsModel
@@ -40,6 +40,9 @@ from weighbridge.ui.widgets.tables import Table
 
 _EXAMPLE_LINES = 11
 _LEAST_LINES = 4
+
+_MOST_SERVED = 100
+"""So many names are listed, the loaded ones first; the rest is counted."""
 
 
 class ServerPage(Page):
@@ -204,7 +207,10 @@ class ServerPage(Page):
     def _show_served(self) -> None:
         models = [model for model in self._services.library.models if model.problem is None]
         loaded = {one.model_id for one in self._services.supervisor.running() if one.url is not None}
-        lines = [model.id + (" · " + text("loaded") if model.id in loaded else "") for model in models]
+        shown = sorted(models, key=lambda model: model.id not in loaded)[:_MOST_SERVED]
+        lines = [model.id + (" · " + text("loaded") if model.id in loaded else "") for model in shown]
+        left = len(models) - len(shown)
+        lines += [plural("and {count} more", "and {count} more", left)] if left else []
         lines = lines or [text("None yet: the Library is empty.")]
         if lines != self._served_lines:
             self._served_lines = lines

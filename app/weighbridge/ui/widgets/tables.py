@@ -131,8 +131,15 @@ class Table(QTableView):
         if column not in self._titles_wide:
             self._titles_wide[column] = self._title_width(column)
         if column not in self._cells_wide:
-            self._cells_wide[column] = self.sizeHintForColumn(column)
+            self._cells_wide[column] = self._cells_width(column)
         return max(self._titles_wide[column], self._cells_wide[column])
+
+    def _cells_width(self, column: int) -> int:
+        """Of the rows in sight. Qt measures all of them where it does not know yet which those are."""
+        count, high = self.model().rowCount(), self.verticalHeader().defaultSectionSize()
+        top = max(0, self.verticalScrollBar().value() // high)
+        seen = range(min(top, count), min(count, top + self.viewport().height() // high + 2))
+        return max((self.sizeHintForIndex(self.model().index(row, column)).width() for row in seen), default=0)
 
     def _title_width(self, column: int) -> int:
         header, hidden = self.horizontalHeader(), self.isColumnHidden(column)
