@@ -30,7 +30,7 @@ def fresh(qtbot, asked):
     """The page before its button was ever pressed."""
     made = DiscoverPage(asked)
     qtbot.addWidget(made, before_close_func=lambda page: page.shut())
-    made.resize(1250, 860)
+    made.resize(1250, 1300)  # all rows are in sight
     with qtbot.waitActive(made):
         made.show()
         made.activateWindow()

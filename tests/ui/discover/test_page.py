@@ -7,12 +7,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QScrollArea, QWidget
-from tests.fake_hub import RateLimited, Stall, Status
+from tests.fake_hub import FakeHub, RateLimited, Stall, Status
 from tests.made_downloads import file, job
 from tests.ui.discover import made_hub
 
 from weighbridge.choices.other_machine import OtherMachine
 from weighbridge.hub.jobs import State
+from weighbridge.hub.looking import Spot
 from weighbridge.ui.discover.rows import Act
 from weighbridge.ui.discover.table_model import Column
 from weighbridge.ui.weighing import WhatIf
@@ -47,7 +48,8 @@ def calls(fake):
 def opened(qtbot, page):
     """Qwen3-8B is open, all that is in sight looked into and weighed."""
     open_it(qtbot, page, EIGHT)
-    qtbot.waitUntil(lambda: len(rows(page)) > 8 and not page.discovery.looks.now and not page.discovery.is_opening)
+    wanted = {"Q4_K_M · bartowski", "Q4_K_M · unsloth", "4bit g64", "4.0 bpw h6", "6.0 bpw h6"}
+    qtbot.waitUntil(lambda: wanted <= set(titles(page)) and not page.discovery.is_opening)
     qtbot.waitUntil(lambda: page.pane.table.chosen is not None and page.pane.table.chosen.recommended)
     return page
 
@@ -127,14 +129,19 @@ def test_a_model_opens_into_one_table_over_its_formats(qtbot, opened, fake):
     assert ("GGUF", "Q4_K_M · unsloth") in found
     assert ("GGUF", "Q4_K_M · bartowski") in found
     assert ("MLX", "4bit g64") in found
-    assert {"4.0bpw", "6.0bpw"} & {row.title for row in rows(opened)} or ("EXL3", "4.0 bpw h6") in found
+    assert ("EXL3", "4.0 bpw h6") in found
     qtbot.waitUntil(lambda: all(row.fit_badge for row in rows(opened) if row.offered.offer is not None))
     assert len(calls(fake)) <= 25
 
 
-def test_branches_are_looked_into_when_their_rows_come_into_sight(qtbot, opened, fake):
-    opened.pane.table.scrollToBottom()
-    qtbot.waitUntil(lambda: {"4.0 bpw h6", "6.0 bpw h6"} <= set(titles(opened)))
+def test_branches_are_looked_into_when_their_rows_come_into_sight(qtbot, page, fake):
+    page.setMinimumSize(1, 1)
+    page.resize(1250, 560)
+    open_it(qtbot, page, EIGHT)
+    qtbot.waitUntil(lambda: {"4.0bpw", "6.0bpw"} <= set(titles(page)) and not page.discovery.looks.now)
+    assert cell(page, titles(page).index("4.0bpw"), Column.FIT) == "Not looked into yet"
+    page.pane.table.scrollToBottom()
+    qtbot.waitUntil(lambda: {"4.0 bpw h6", "6.0 bpw h6"} <= set(titles(page)))
     assert len(calls(fake)) <= 25
 
 
@@ -149,6 +156,10 @@ def test_the_recommended_row_is_chosen_marked_and_explained(opened):
 
 
 def test_what_is_not_looked_into_is_last_whichever_way_it_is_sorted(qtbot, opened):
+    opened.discovery.looks.forget([Spot("mlx-community/Qwen3-8B-4bit")])
+    opened.left()
+    opened.pane.draw()
+    assert titles(opened)[-1] == "Qwen3-8B-4bit"
     for order in (Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder):
         opened.pane.table.sortByColumn(Column.SIZE, order)
         seen = [row.offered.offer is not None for row in rows(opened)]
@@ -323,7 +334,7 @@ def test_a_narrow_page_shows_the_list_or_the_choices(qtbot, opened):
     assert opened.pane.isVisible()
     assert opened.escape()
     assert opened.list.isVisible()
-    opened.resize(1250, 860)
+    opened.resize(1250, 1300)
     assert opened.list.isVisible() and opened.pane.isVisible()
 
 
@@ -390,3 +401,30 @@ def test_a_click_on_the_button_of_a_row_gets_it(qtbot, opened, jobs):
     spot = table.visualRect(table.model().index(place, Column.ACT)).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=spot)
     qtbot.waitUntil(lambda: len(jobs.asked) == 1)
+
+
+def test_another_hub_is_asked_anew_and_nothing_of_the_first_is_left(qtbot, opened, asked):
+    with FakeHub() as other:
+        made_hub.fill(other)
+        asked.settings.change(hub_endpoint=other.endpoint)
+        assert opened.discovery.groups == ()
+        assert opened.discovery.key == ""
+        opened.entered()
+        qtbot.waitUntil(lambda: len(opened.list.rows) == 5)
+        assert searches(other)
+        opened.shut()
+
+
+def test_what_was_seen_is_looked_at_anew_when_told(qtbot, page, fake):
+    open_it(qtbot, page, "qwen/qwen3-14b")
+    qtbot.waitUntil(lambda: page.pane.table.chosen is not None and page.pane.detail._note.isVisible())
+    fake.repos["Qwen/Qwen3-14B-GGUF"].gated = None
+    page.discovery.renew()
+    qtbot.waitUntil(lambda: bool(rows(page)) and rows(page)[0].weighed is not None and rows(page)[0].bits is not None)
+    qtbot.waitUntil(lambda: rows(page)[0].fit_badge is not None and rows(page)[0].fit_badge[0] != "unknown")
+
+
+def test_how_many_calls_are_left_is_said(qtbot, page, fake):
+    fake.limits["api"] = 300
+    look_for(qtbot, page, "qwen3-0.6b")
+    qtbot.waitUntil(lambda: page.status.endswith("calls left"))

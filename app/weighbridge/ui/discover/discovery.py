@@ -145,6 +145,17 @@ class Discovery(QObject):
             self._in_sight = (spot, *self._in_sight)
             self._want()
 
+    def renew(self) -> None:
+        """Look into what is open anew: a licence was accepted, or something was put there."""
+        opened = self._opened.get(self._key)
+        if opened is not None:
+            self.looks.forget(row.spot for row in self.rows(self._key))
+            self.looks.forget(opened.spots)
+            opened.failed.clear()
+            self._reading = "", None
+            self._want()
+            self.told.emit()
+
     def rows(self, key: str) -> tuple[Offered, ...]:
         """The choices of a base model, as far as they are known."""
         return (
@@ -209,6 +220,14 @@ class Discovery(QObject):
     def library_changed(self) -> None:
         """What is here is another."""
         self._models = tuple(self._services.library.models)
+        self.told.emit()
+
+    def forget(self) -> None:
+        """Another Hub is asked from now on: nothing of what was told before holds."""
+        self.stop()
+        self._services.searches.forget()
+        self.looks.forget([sight.spot for sight in self.looks.sights.values()])
+        self._groups, self._opened, self._key, self._in_sight = {}, {}, "", ()
         self.told.emit()
 
     def rest(self) -> None:

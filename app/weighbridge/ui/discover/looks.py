@@ -108,6 +108,11 @@ class Looks(QObject):
         while len(self._sights) > MOST_KEPT:
             self._sights.popitem(last=False)
 
+    def forget(self, spots: Iterable[Spot]) -> None:
+        """Forget what was seen at these: they can be looked at anew."""
+        for spot in spots:
+            self._sights.pop(place_of(spot), None)
+
     def rest(self) -> None:
         """Nothing more is looked at; what is under way comes to its end."""
         self._wanted, self._counted = {}, {}

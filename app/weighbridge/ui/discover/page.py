@@ -51,9 +51,9 @@ class DiscoverPage(Page):
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._status = ElidedLabel(at_left=True)
         self._errors = ErrorPanel(services.theme)
-        self._entry = self._make_entry()
+        self._entry = EmptyState("", "", self.begin)
         self._body = QStackedWidget()
-        self._is_begun = False
+        self._is_begun = self._is_shut = False
         self._shows_list = True
         self._named = ""
         self._again_at_s = 0.0
@@ -65,6 +65,7 @@ class DiscoverPage(Page):
         services.theme.dress(self)
         self._add_actions()
         self._connect()
+        self._say_entry()
         self._show_body()
 
     @property
@@ -141,6 +142,9 @@ class DiscoverPage(Page):
         return True
 
     def shut(self) -> None:
+        if not self._is_shut:
+            self._is_shut = True
+            self._leave_settings()
         self._draw_later.stop()
         self._clock.stop()
         self._filters.quiet()
@@ -156,18 +160,14 @@ class DiscoverPage(Page):
     def _is_narrow(self) -> bool:
         return self.width() < self.fontMetrics().height() * _WIDE_EMS
 
-    def _make_entry(self) -> EmptyState:
+    def _say_entry(self) -> None:
         host = _host(self._services)
-        made = EmptyState(
-            text("Discover asks {host} what there is, and weighs each choice for this machine.", host=host),
-            text("Ask {host}", host=host),
-            self.begin,
-        )
-        made.say(
+        self._entry.say(
             text("Discover asks {host} what there is, and weighs each choice for this machine.", host=host),
             text("Nothing is asked before. Each request is listed on the page Network."),
         )
-        return made
+        self._entry.button.setText(text("Ask {host}", host=host))
+        self._entry.button.setAccessibleName(self._entry.button.text())
 
     def _lay_out(self) -> None:
         self._nothing.setContentsMargins(12, 12, 12, 12)
@@ -191,6 +191,7 @@ class DiscoverPage(Page):
         action(self, text("Show or hide the filters"), self._filters.fold, "Ctrl+Shift+F")
         action(self, text("What if: another card, other memory"), self._pane.machine.open, "Ctrl+Shift+W")
         action(self, text("Open the model's page"), self._pane.open_page, "Ctrl+Shift+O")
+        action(self, text("Look into the open model again"), self._discovery.renew, "F5")
         action(self, text("Back to the list"), self._show_list, "Alt+Left")
 
     def _connect(self) -> None:
@@ -214,12 +215,22 @@ class DiscoverPage(Page):
         services.facts.changed.connect(self._refresh)
         services.downloads.changed.connect(self._soon)
         services.bus.library_changed.connect(self._discovery.library_changed)
+        self._endpoint = services.access.endpoint()
+        self._leave_settings = services.settings.subscribe(lambda _value: self._settings_changed())
 
     def _begin(self) -> None:
         """The first view, once."""
         if not self._is_begun:
             self._is_begun = True
             self._filters.look()
+
+    def _settings_changed(self) -> None:
+        """Of the settings, only the Hub's address changes what is true."""
+        endpoint = self._services.access.endpoint()
+        if endpoint != self._endpoint:
+            self._endpoint, self._is_begun = endpoint, False
+            self._discovery.forget()
+            self._say_entry()
 
     def _search(self) -> None:
         """What was typed: words, or what names one model, which only Enter, or pasting it, means."""
@@ -303,7 +314,7 @@ class DiscoverPage(Page):
             self._search()
 
     def _soon(self) -> None:
-        if self.isVisible() and not self._draw_later.isActive():
+        if self.isVisible() and not self._is_shut and not self._draw_later.isActive():
             self._draw_later.start()
 
     def _refresh(self) -> None:
@@ -313,7 +324,7 @@ class DiscoverPage(Page):
 
     def _draw(self) -> None:
         """Weigh what is known, what is in sight first, and show it."""
-        if not self.isVisible() or self._body.currentIndex() == 0:
+        if self._is_shut or not self.isVisible() or self._body.currentIndex() == 0:
             return
         self._draw_later.stop()
         self._weigh()
@@ -374,8 +385,12 @@ class DiscoverPage(Page):
             return text("The Hub allows few more calls just now: no more is counted until it does.")
         if looks.now:
             return text("Looking into {name}…", name=looks.now.partition("@")[0])
-        count = len(self._discovery.groups)
-        return plural("{count} model", "{count} models", count, count=number(count)) if count else ""
+        count, allowed = len(self._discovery.groups), self._services.hub.allowances.of()
+        said = [plural("{count} model", "{count} models", count, count=number(count))] if count else []
+        if allowed is not None:
+            left = allowed.remaining
+            said.append(plural("{count} call left", "{count} calls left", left, count=number(left)))
+        return " · ".join(said)
 
 
 def _host(services: Services) -> str:

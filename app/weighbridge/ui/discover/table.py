@@ -83,9 +83,12 @@ class ChoicesTable(Table):
         """Show `rows`, weighed at `context` tokens; `elsewhere`: for another machine. What was chosen stays so while it
         is there.
         """
+        bar = self.verticalScrollBar()
+        stood = bar.value()
         self._model.show_rows(rows, context, elsewhere=elsewhere)
-        if rows and not self.currentIndex().isValid():
-            self.choose(self._chosen_key)
+        if rows and not self.currentIndex().isValid():  # rows have come: nothing moves under the eyes for that
+            self.selectRow(self._model.place_of(self._chosen_key) or 0)
+            bar.setValue(stood)
 
     def choose(self, key: str) -> bool:
         """Select a row, or the first one where it is not there. Whether it is there."""
