@@ -67,7 +67,7 @@ class Engines(Mapping[str, Engine]):
         self.system = system or this_system()
         told = recipes_here() if recipes is None else recipes
         self.recipes = tuple(recipe for recipe in told if recipe.engine_id in catalogue)
-        self._ask = ask_child
+        self.ask_child = ask_child
         self._lock = threading.RLock()
         self._listeners: tuple[Listener, ...] = ()
         self._chosen: dict[str, str] = {}
@@ -142,7 +142,7 @@ class Engines(Mapping[str, Engine]):
 
         Raises what `programs.look_at` raises, and OSError where it cannot be kept.
         """
-        program = look_at(path, self.environment, self._ask)
+        program = look_at(path, self.environment, self.ask_child)
         with self._lock:
             self._programs[program.path] = program
             self._write()
@@ -234,7 +234,7 @@ class Engines(Mapping[str, Engine]):
     def _asked_anew(self, program: Program) -> Program:
         """As it is now; as it was, where it is gone or cannot tell: then its next start says why."""
         try:
-            return look_at(Path(program.path), self.environment, self._ask)
+            return look_at(Path(program.path), self.environment, self.ask_child)
         except WeighbridgeError as error:
             _log.info("%s was not asked anew: %s", program.path, error)
             return program

@@ -233,11 +233,11 @@ class Installer:
         task.step(0, None, "devices")
         devices = self._devices_of(recipe, engine, told)
         token = None if model is None else self._token_of(recipe, engine, model, task, told)
-        version, today = version_told(engine), date.today().isoformat()
+        version, today = version_told(engine, self._engines.ask_child), date.today().isoformat()
         return Note(recipe.id, recipe.engine_id, recipe.title, version, devices, token, today)
 
     def _devices_of(self, recipe: Recipe, engine: Engine, told: _Lines) -> tuple[Device, ...]:
-        answer = told_now(engine)
+        answer = told_now(engine, ask_child=self._engines.ask_child)
         if not answer.devices:
             reason = "-" if answer.problem is None else str(explain_code(answer.problem.code, answer.problem.values))
             log = str(self.log_of(recipe.id))
