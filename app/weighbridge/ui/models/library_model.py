@@ -61,8 +61,8 @@ class LibraryModel(QAbstractTableModel):
             self._context = context
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, Column.MEMORY, Column.MEMORY)
         if [row.model.id for row in rows] == list(self._place_of):
-            changed = [place for place, row in enumerate(rows) if row is not self._rows[place]]
-            self._put({place: rows[place] for place in changed if rows[place] != self._rows[place]}, tuple(Column))
+            changed = {place: row for place, row in enumerate(rows) if _differs(row, self._rows[place])}
+            self._put(changed, tuple(Column))
             return
         self.beginResetModel()
         self._rows, self._searched = list(rows), [None] * len(rows)
@@ -236,6 +236,14 @@ class LibraryModel(QAbstractTableModel):
             Column.USED: text("Last used"),
             Column.STATE: text("State"),
         }
+
+
+def _differs(row: LibraryRow, other: LibraryRow) -> bool:
+    """Whether they may show something else. Models are not compared in full: there are thousands of them."""
+    if row is other:
+        return False
+    same = row.model is other.model and row.choice is other.choice
+    return not same or row.running != other.running or row.mark != other.mark
 
 
 def _badge(row: LibraryRow, column: Column) -> tuple[str, str] | None:

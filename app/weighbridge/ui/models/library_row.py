@@ -155,7 +155,7 @@ _SHOWN: Mapping[Column, Callable[[LibraryRow], str]] = {
 
 _SORTED: Mapping[Column, Callable[[LibraryRow], tuple[bool, float | str]]] = {
     Column.MODEL: lambda row: (False, row.model.title.casefold()),
-    Column.SOURCE: lambda row: (False, source_in_words(row.model.source).casefold()),
+    Column.SOURCE: lambda row: (False, row.model.source),
     Column.FORMAT: lambda row: (False, row.model.format),
     Column.QUANT: lambda row: (row.model.quant is None, row.model.quant or ""),
     Column.SIZE: lambda row: (False, row.model.size_bytes),
