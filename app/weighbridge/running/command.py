@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from weighbridge.base.errors import EngineFailed
+from weighbridge.base.errors import EngineFailed, Refused
 from weighbridge_engines.api import Engine, Load, Unsupported
 
 _QUIET = {
@@ -38,6 +38,14 @@ def command(engine: Engine, load: Load, port: int, frozen: bool) -> list[str]:
             values = {"engine": engine.title, "place": engine.program, **refusal.cause.values}
             raise EngineFailed(refusal.cause.code, (), **values) from refusal
     return [*worker_argv(engine, frozen), engine.id, "--port", str(port), "--load", json.dumps(load.as_json())]
+
+
+def check_load(engine: Engine, load: Load) -> None:
+    """Raise Refused where `engine` could not follow what `load` asks for."""
+    try:
+        engine.check(load)
+    except Unsupported as refusal:
+        raise Refused(refusal.cause.code, engine=engine.title, **refusal.cause.values) from refusal
 
 
 def worker_argv(engine: Engine, frozen: bool) -> list[str]:

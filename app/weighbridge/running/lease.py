@@ -6,20 +6,36 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 
+from weighbridge_engines.api import Engine, Load
+
 
 class Lease:
     """A loaded model's address, held for one request.
+
+    `context` is what one request may have of it, in tokens. `engine` and `load` are what runs it, and how; None where
+    it is not known what runs it.
 
     Give it back, or leave the `with` block, when the request is over.
 
     While a lease is out its engine is never stopped to make room. Giving back twice does nothing more.
     """
 
-    def __init__(self, model_id: str, url: str, key: str, context: int | None, give_back: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        model_id: str,
+        url: str,
+        key: str,
+        context: int | None,
+        give_back: Callable[[], None],
+        engine: Engine | None = None,
+        load: Load | None = None,
+    ) -> None:
         self.model_id = model_id
         self.url = url
         self.key = key
         self.context = context
+        self.engine = engine
+        self.load = load
         self._give_back = give_back
         self._lock = threading.Lock()
         self._returned = False

@@ -51,7 +51,7 @@ class EngineProcess:
     ) -> None:
         self.key = secrets.token_urlsafe(24)
         self.log = LogRing()
-        self._engine = engine
+        self.engine = engine
         self._model = model
         self._environment = environment
         self._changed = changed
@@ -115,19 +115,19 @@ class EngineProcess:
 
     def _cause(self, code: int) -> EngineFailed:
         """Why the child ended. One that could not answer was ended by us: its refusal tells more than its end."""
-        error = failure(self._engine, self.log.lines(), code, detect_cpu().extensions)
+        error = failure(self.engine, self.log.lines(), code, detect_cpu().extensions)
         if self._refusal is None or error.code == "engine.port_taken":  # then it was another program that refused
             return error
-        return EngineFailed(self._refusal.code, error.log, engine=self._engine.title, **self._refusal.values)
+        return EngineFailed(self._refusal.code, error.log, engine=self.engine.title, **self._refusal.values)
 
     def _one_life(self, port: int) -> int:
         """Start a child, follow it to its end; its exit code."""
         load = self.running.load
-        argv = command(self._engine, load, port, bool(getattr(sys, "frozen", False)))
+        argv = command(self.engine, load, port, bool(getattr(sys, "frozen", False)))
         self._told = Told()
         self._refusal = None
         with self._child_lock:
-            child = Child(argv, environment(self._engine, self.key, self._environment), self._heard, self._wake.set)
+            child = Child(argv, environment(self.engine, self.key, self._environment), self._heard, self._wake.set)
             self._child = child
         if self._stopping.is_set():
             child.stop()
@@ -150,7 +150,7 @@ class EngineProcess:
 
     def _answers(self, child: Child, port: int) -> bool:
         try:
-            return answers(port, self.key)
+            return answers(port, self.key, self.running.load.task)
         except EngineFailed as refusal:
             self._refusal = refusal
             child.stop()
@@ -168,7 +168,7 @@ class EngineProcess:
             except Empty:
                 break
             self.log.add(line)
-            told = told.with_line(self._engine.report(line))
+            told = told.with_line(self.engine.report(line))
         if told is not self._told:
             self._told = told
             stage = self.running.stage if self.running.state is State.READY else told.stage

@@ -6,6 +6,7 @@ import contextlib
 import json
 import random
 import socket
+from collections.abc import Mapping
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 
@@ -43,15 +44,24 @@ def healthy(port: int) -> bool:
         return False
 
 
-def answers(port: int, key: str) -> bool:
-    """True if the engine takes our key and makes one token: a server can be healthy and unable to answer.
+_ASKED: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    "chat": ("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}),
+    "embedding": ("/v1/embeddings", {"input": "Hi"}),
+    "rerank": ("/v1/rerank", {"query": "Hi", "documents": ["Hi"]}),
+}
+"""The least that shows that a model does what it is loaded for."""
+
+
+def answers(port: int, key: str, task: str = "chat") -> bool:
+    """True if the engine takes our key and makes one token, or does the least of another `task`: a server can be
+    healthy and unable to answer.
 
     False where it is too early to tell. Raises EngineFailed("engine.no_token") where it answers with an error, which
     asking again would not change.
     """
-    body = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
+    path, body = _ASKED[task]
     try:
-        status, answer = _ask(port, "POST", "/v1/chat/completions", key, json.dumps(body), ONE_TOKEN_TIMEOUT_S)
+        status, answer = _ask(port, "POST", path, key, json.dumps(body), ONE_TOKEN_TIMEOUT_S)
     except (OSError, HTTPException):
         return False
     if status != HTTPStatus.OK and status not in _NOT_YET:

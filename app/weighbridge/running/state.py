@@ -74,7 +74,15 @@ class Running:
     @property
     def context(self) -> int | None:
         """The context length that the engine really uses; None where it has not said."""
+        return self._effective("context")
+
+    @property
+    def slot_context(self) -> int | None:
+        """What one request may have of it: slots that do not share it have a part each. None where it is not said."""
+        return self._effective("slot_context") or self.context
+
+    def _effective(self, name: str) -> int | None:
         for setting in self.settings:
-            if setting.name == "context" and isinstance(setting.effective, int):
+            if setting.name == name and isinstance(setting.effective, int):
                 return setting.effective
         return None

@@ -19,6 +19,7 @@ from typing import Any
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.library.model import Model
 from weighbridge.running.choose import Defaults, HoldWhole, default_load, engine_for
+from weighbridge.running.command import check_load
 from weighbridge.running.lease import Lease
 from weighbridge.running.process import EngineProcess
 from weighbridge.running.scales import Scales, no_scales
@@ -336,6 +337,7 @@ class Supervisor:
         model, load = want.model, want.load or self.default_load(want.model)
         try:
             engine = engine_for(model, self._engines.values())
+            check_load(engine, load)
             process = EngineProcess(engine, model, load, self._environment, lambda: self._inbox.put(_nothing))
         except WeighbridgeError as error:
             self._drop_waiting(model.id, error)
@@ -359,7 +361,11 @@ class Supervisor:
             return
         place.in_flight += 1
         give_back = lambda: self._send(lambda: self._returned(place))  # noqa: E731 - one use
-        want.future.set_result(Lease(want.model.id, running.url, place.process.key, running.context, give_back))
+        engine = place.process.engine
+        lease = Lease(
+            want.model.id, running.url, place.process.key, running.slot_context, give_back, engine, running.load
+        )
+        want.future.set_result(lease)
 
     def _tell(self, model: Model) -> None:
         place = self._places[model.id]
