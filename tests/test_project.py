@@ -14,10 +14,12 @@ import pytest
 
 from weighbridge.base.explain import WHAT_AND_NEXT
 from weighbridge.base.explain_builds import BUILDS
+from weighbridge.base.explain_failures import FAILURES
 from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
 from weighbridge.base.explain_hub import HUB
 from weighbridge.base.explain_library import LIBRARY
+from weighbridge.base.explain_settings import SETTINGS
 from weighbridge.base.explain_speed import SPEED
 
 ROOT = Path(__file__).parents[1]
@@ -27,9 +29,7 @@ LONGEST_FILE, MEDIAN_FILE = 600, 150
 LONGEST_FUNCTION, MEDIAN_FUNCTION, USUAL_FUNCTION = 60, 10, 30
 
 RAISERS = {"BadFile", "NotFound", "Refused", "EngineFailed", "Unreachable", "WeighbridgeError", "Cause", "StreamFault"}
-EXPLAINED_IN = tuple(
-    f"explain{about}.py" for about in ("", "_builds", "_files", "_hardware", "_hub", "_library", "_speed")
-)
+EXPLAINED_IN = tuple(path.name for path in SOURCES if path.name.startswith("explain"))
 CODE = re.compile(r"[a-z]+\.[a-z0-9_]+(\.[a-z0-9_]+)*")
 NOT_CODES = {
     "chat.completion",
@@ -101,8 +101,9 @@ def test_nothing_is_explained_that_nobody_says():
 
 
 def test_explanations_are_in_order():
-    rest = [code for code in WHAT_AND_NEXT if code not in BUILDS | HARDWARE | FILES | HUB | LIBRARY | SPEED]
-    for codes in (rest, list(BUILDS), list(HARDWARE), list(FILES), list(HUB), list(LIBRARY), list(SPEED)):
+    areas = (BUILDS, FAILURES, FILES, HARDWARE, HUB, LIBRARY, SETTINGS, SPEED)
+    rest = [code for code in WHAT_AND_NEXT if not any(code in area for area in areas)]
+    for codes in (rest, *map(list, areas)):
         assert codes == sorted(codes)
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from weighbridge_engines import llama_log
+from weighbridge_engines import llama_failures, llama_log
 from weighbridge_engines.api import (
     Capability,
     Cause,
@@ -171,7 +171,7 @@ def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
     """A bad script; else what llama.cpp's words would mean, for a script may print them."""
     if any("unknown keys" in line or "JSONDecodeError" in line for line in log):
         return Cause("engine.bad_model_file")
-    return llama_log.diagnose(log, exit_code)
+    return llama_failures.diagnose(log, exit_code)
 
 
 def _frozen(value: object) -> object:

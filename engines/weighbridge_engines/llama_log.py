@@ -1,4 +1,4 @@
-"""What llama.cpp's log tells: effective values, buffers, its table of memory, and why it ended. Pure.
+"""What llama.cpp's log tells: effective values, buffers, its table of memory. Pure.
 
 The same for every build and every program that hosts the library.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from weighbridge_engines.api import HOST, Cause, Row
+from weighbridge_engines.api import HOST, Row
 
 _MIB = 1 << 20
 
@@ -146,37 +146,3 @@ def row(line: str) -> Row | None:
         return None
     model, context, compute = (int(match[name]) * _MIB for name in ("model", "context", "compute"))
     return Row(match["name"], match["card"] is None, model, context, compute)
-
-
-_CAUSES = (
-    (re.compile(r"(?P<library>lib[\w.+-]+): cannot open shared object file"), "engine.missing_library"),
-    (re.compile(r"unknown model architecture: '(?P<architecture>[^']*)'"), "engine.unknown_architecture"),
-    (re.compile(r"data is not within the file bounds|corrupted or incomplete"), "engine.bad_model_file"),
-    (re.compile(r"invalid magic|bad magic|failed to read magic|invalid GGUF"), "engine.bad_model_file"),
-    (re.compile(r"failed to open GGUF file|No such file or directory"), "engine.no_model_file"),
-    (
-        re.compile(
-            r"unable to allocate|failed to allocate|allocation failed|out of (?:device )?memory|not enough memory"
-            r"|cudaMalloc failed|bad_alloc"
-        ),
-        "engine.out_of_memory",
-    ),
-    (re.compile(r"couldn't bind|bind failed|Address already in use"), "engine.port_taken"),
-    (re.compile(r"UnicodeEncodeError: .*surrogates not allowed"), "engine.file_name"),
-    (re.compile(r"No module named 'xllamacpp'"), "engine.not_installed"),
-    (re.compile(r"^attribute '(?P<name>[^']*)' cannot be '(?P<value>.*)'$"), "setting.attribute"),
-    (
-        re.compile(r"E llama_init_from_model: (?:failed to initialize the context: )?(?P<reason>.+)"),
-        "engine.load_refused",
-    ),
-)
-
-
-def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
-    """The cause in the engine's own words, the first that the log tells; None where it tells none."""
-    del exit_code
-    for pattern, code in _CAUSES:
-        for line in log:
-            if match := pattern.search(line):
-                return Cause(code, {**match.groupdict(), "line": line.strip()[:300]})
-    return None

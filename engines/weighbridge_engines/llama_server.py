@@ -17,7 +17,8 @@ from typing import Any
 
 from weighbridge_engines.api import Capability, Cause, Device, Engine, Load, Unsupported
 from weighbridge_engines.cuda_bandwidth import bandwidth
-from weighbridge_engines.llama_log import diagnose, report, row
+from weighbridge_engines.llama_failures import diagnose
+from weighbridge_engines.llama_log import report, row
 from weighbridge_engines.llama_parameters import command_line, values
 from weighbridge_engines.llama_settings import CONTROLS, checked_for_library
 

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from weighbridge_engines.api import Row
-from weighbridge_engines.llama_log import device_of, diagnose, report, row
+from weighbridge_engines.llama_failures import diagnose
+from weighbridge_engines.llama_log import device_of, report, row
 
 TABLES = Path(__file__).parents[1] / "data" / "llama_tables"
 MIB = 1 << 20
@@ -114,7 +115,7 @@ def test_report(line, told):
         ("UnicodeEncodeError: 'utf-8' codec can't encode '\\udcff': surrogates not allowed", "engine.file_name"),
         (
             "0.00.154.573 E llama_init_from_model: quantized V cache requires flash_attn to be enabled",
-            "engine.load_refused",
+            "engine.cache_needs_flash",
         ),
         (
             "0.00.154.731 E llama_init_from_model: failed to initialize the context: failed to allocate buffer",

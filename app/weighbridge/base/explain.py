@@ -1,10 +1,11 @@
 """What each error code says to a person: what happened, with its numbers, and what to do next.
 
 One table for errors of Weighbridge and causes told by engines; those about builds of engines stand in `explain_builds`,
-about hardware in `explain_hardware`, about what is in a file in `explain_files`, about the Hub in `explain_hub`, about
-what is done with models that are here in `explain_library`, about settings of a load in `explain_settings`, about speed
-in `explain_speed`. Sentences are marked here and translated when shown. Keep it alphabetical. A code missing here is a
-fault that a test finds; should one slip through, it is shown as it is.
+about loads that failed in `explain_failures`, about hardware in `explain_hardware`, about what is in a file in
+`explain_files`, about the Hub in `explain_hub`, about what is done with models that are here in `explain_library`,
+about settings of a load in `explain_settings`, about speed in `explain_speed`. Sentences are marked here and translated
+when shown. Keep it alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown
+as it is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.explain_builds import BUILDS
+from weighbridge.base.explain_failures import FAILURES
 from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
 from weighbridge.base.explain_hub import HUB
@@ -38,6 +40,7 @@ class Explanation:
 
 WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     **BUILDS,
+    **FAILURES,
     **FILES,
     **HARDWARE,
     **HUB,
@@ -136,10 +139,6 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("The engine refused the request: {message}"),
         mark("Change the request, or look at the engine's log."),
     ),
-    "engine.bad_model_file": (
-        mark("{engine} can not read the model file: it is damaged or incomplete."),
-        mark("Verify the file or download it again. The engine's log has its own words."),
-    ),
     "engine.bandwidth_failed": (
         mark("{engine} could not measure how fast the memory of the cards is ({reason})."),
         mark("Published figures stand."),
@@ -160,13 +159,6 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("The engine's process could not be started."),
         mark("Its log says why; a security program or a full process table may stand in the way."),
     ),
-    "engine.crashed": (
-        mark("{engine} crashed ({signal})."),
-        mark(
-            "The last lines of its log are kept below. A smaller context length or fewer threads may avoid it;"
-            " the same load will most likely crash again."
-        ),
-    ),
     "engine.devices_failed": (
         mark("{engine} could not tell what it can compute on ({reason})."),
         mark("Its devices are shown as unknown; install the engine anew if it does not run either."),
@@ -179,37 +171,9 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("{engine} ended by itself with status {exit_code}."),
         mark("The last lines of its log are kept below."),
     ),
-    "engine.file_changed": (
-        mark("{engine} ended because the model file changed while it was in use ({signal})."),
-        mark("Load the model again."),
-    ),
-    "engine.file_name": (
-        mark("{engine} cannot open a file whose name, or whose folder's name, holds bytes that are not UTF-8."),
-        mark("Rename it, then scan the library again."),
-    ),
-    "engine.illegal_instruction": (
-        mark("{engine} used an instruction that this processor does not have ({signal}). It has: {extensions}."),
-        mark("This build needs a newer processor; use another engine build."),
-    ),
-    "engine.killed": (
-        mark("{engine} was ended by the system ({signal}), most often because memory ran out."),
-        mark("Choose a smaller context length, a smaller quantisation, or close other programs."),
-    ),
-    "engine.load_refused": (
-        mark("{engine} does not load the model with these settings: {reason}."),
-        mark("Change the setting that it names."),
-    ),
-    "engine.missing_library": (
-        mark("{engine} needs the system library {library}, which is not installed."),
-        mark("Install the package that holds it (on Debian, libgomp1 holds libgomp.so.1), then load the model again."),
-    ),
     "engine.no_build": (
         mark("No installed engine can use {device}: the {build} build of {engine} is not installed."),
         mark("Install that build; until then models run on what is left."),
-    ),
-    "engine.no_model_file": (
-        mark("The model file is not there any more."),
-        mark("Scan the library again."),
     ),
     "engine.no_token": (
         mark("{engine} loaded the model and could not answer with it: {message}"),
@@ -243,14 +207,6 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("This build of {engine} ({place}) has no {option}, which the load asks for."),
         mark("Load without it, or use a newer build."),
     ),
-    "engine.out_of_memory": (
-        mark("{engine} could not get the memory it needs."),
-        mark("Choose a smaller context length, a smaller quantisation, or close other programs. Its own words: {line}"),
-    ),
-    "engine.port_taken": (
-        mark("Another program took the port that {engine} was to use."),
-        mark("Load the model again."),
-    ),
     "engine.silent": (
         mark("The engine closed the connection before its answer was whole ({reason})."),
         mark("Look at the engine's log, then try again."),
@@ -258,10 +214,6 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "engine.stopped": (
         mark("{model} was stopped."),
         "",
-    ),
-    "engine.unknown_architecture": (
-        mark("{engine} does not know the architecture {architecture}."),
-        mark("A newer build of the engine may know it."),
     ),
     "index.unreachable": (
         mark("The package index could not be used ({reason})."),
