@@ -67,8 +67,7 @@ def answer(line: str) -> Mapping[str, str]:
 
 
 def _kind(error: Exception) -> str:
-    from jinja2 import TemplateSyntaxError
-    from jinja2.sandbox import SecurityError
+    from jinja2.exceptions import SecurityError, TemplateSyntaxError
 
     kinds: Sequence[tuple[type[Exception], str]] = (
         (TemplateSyntaxError, "syntax"),

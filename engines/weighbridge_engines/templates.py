@@ -71,7 +71,12 @@ class Renderer:
         process = self._started()
         assert process.stdin is not None and process.stdout is not None
         timed_out = threading.Event()
-        late = threading.Timer(self._limit_s, lambda: (timed_out.set(), process.kill()))
+
+        def end() -> None:
+            timed_out.set()
+            process.kill()
+
+        late = threading.Timer(self._limit_s, end)
         late.start()
         try:
             process.stdin.write(question)

@@ -126,7 +126,8 @@ def test_a_card_that_no_engine_can_use_says_what_is_missing(machine, capsys):
 
 
 def test_that_no_engine_is_installed_is_said_with_the_command_that_installs_one(machine, capsys):
-    engines = {**catalogue(), "llama_server": replace(engine(), id="llama_server", missing=lambda: Cause("x"))}
+    absent = replace(engine(), id="llama_server", missing=lambda: Cause("x"))
+    engines = {"echo": catalogue()["echo"], "llama_server": absent}
     engines["llama_server"] = replace(engines["llama_server"], title="llama.cpp", install="pip install xllamacpp")
     assert run(["hardware"], lambda: engines) == 0
     assert lines(capsys)[-1].endswith("-m pip install xllamacpp")

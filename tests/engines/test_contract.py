@@ -12,11 +12,11 @@ from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.echo import BANDWIDTH_VARIABLE
 
 ENGINES = catalogue()
-HEAVY = ("xllamacpp", "numpy", "torch", "llama_cpp", "mlx", "PySide6", "httpx2")
+HEAVY = ("xllamacpp", "numpy", "torch", "llama_cpp", "jinja2", "mlx", "PySide6", "httpx2")
 
 
 def test_the_catalogue_knows_its_engines():
-    assert set(ENGINES) == {"echo", "llama_server"}
+    assert set(ENGINES) == {"echo", "llama_cpp", "llama_server"}
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=list(ENGINES))

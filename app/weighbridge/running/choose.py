@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from weighbridge.base.errors import EngineFailed, Refused
 from weighbridge.library.model import Model
 from weighbridge.running.installing import TRIAL, command_for
 from weighbridge_engines.api import Engine, Load
 
-PREFERRED = ("llama_server", TRIAL)
+PREFERRED = ("llama_server", "llama_cpp", TRIAL)
 """Engines in the order in which they are tried for a format."""
 
 BATCH_S = 0.5
@@ -52,11 +52,11 @@ def no_cards(model: Model, load: Load) -> bool:
 
 
 NameParts = Callable[[Load, Model], Load]
-"""A load with the files named in it that are to be loaded beside a model."""
+"""A load with what the user has chosen for a model put into it."""
 
 
 def alone(load: Load, model: Model) -> Load:
-    """Where nothing is loaded beside a model."""
+    """Where nothing is chosen for a model."""
     del model
     return load
 
@@ -67,7 +67,7 @@ class Defaults:
 
     `accelerated` is true where the default engine always computes on a GPU, `on_cards` where cards hold all of a model:
     then a full batch takes no time worth saving, and its size is left to the engine. `name_parts` names in a load what
-    the user has chosen to load beside the model.
+    the user has chosen to load beside the model, `in_preset` puts the model's default preset into it.
     """
 
     cores: int
@@ -76,6 +76,7 @@ class Defaults:
     asked: Asked = Asked()
     on_cards: HoldWhole = no_cards
     name_parts: NameParts = alone
+    in_preset: NameParts = alone
 
 
 def engines_for(format_id: str, engines: Iterable[Engine]) -> list[Engine]:
@@ -104,21 +105,21 @@ def _rank(engine: Engine) -> int:
 
 
 def default_load(model: Model, defaults: Defaults) -> Load:
-    """How `model` is loaded unless the user says otherwise.
+    """How `model` is loaded unless the user says otherwise: as its preset says, and what is asked of every load first.
 
     One core stays free, for more threads than free cores make ggml crawl.
     """
     trained = model.info.context_length if model.info else None
-    asked = defaults.asked
-    threads = asked.threads or max(1, defaults.cores - 1)
     load = Load(
         model=str(model.path),
         alias=model.id,
-        context=asked.context or (min(defaults.context, trained) if trained else defaults.context),
-        threads=threads,
-        slots=asked.slots or 1,
+        context=min(defaults.context, trained) if trained else defaults.context,
+        threads=max(1, defaults.cores - 1),
     )
-    return defaults.name_parts(replace(load, batch=batch_for(model, load, defaults)), model)
+    load = defaults.in_preset(defaults.name_parts(load, model), model)
+    asked = {name: value for name, value in asdict(defaults.asked).items() if value is not None}
+    load = replace(load, **asked)
+    return load if load.batch is not None else replace(load, batch=batch_for(model, load, defaults))
 
 
 def batch_for(model: Model, load: Load, defaults: Defaults) -> int | None:
