@@ -36,7 +36,7 @@ import json, os, sys, time
 argv = sys.argv[1:]
 with open({calls!r}, "a") as calls:
     calls.write(json.dumps([argv, dict(os.environ), os.getcwd()]) + "\\n")
-print("uv says", *argv[:2])
+print("uv says", *argv[:2], flush=True)
 if argv[0] == "venv":
     place = os.path.join(argv[1], "bin")
     os.makedirs(place)

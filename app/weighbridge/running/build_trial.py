@@ -8,12 +8,13 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from weighbridge.base.errors import EngineFailed
+from weighbridge.base.errors import EngineFailed, WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.formats.architectures import Kind
 from weighbridge.library.model import Model
 from weighbridge.running.choose import default_load
 from weighbridge.running.defaults import machine_defaults
+from weighbridge.running.precheck import check_files
 from weighbridge.running.process import EngineProcess
 from weighbridge.running.questions import Ask, ask_worker, last_line
 from weighbridge.running.state import State
@@ -42,10 +43,15 @@ def version_told(engine: Engine, ask_child: Ask | None = None) -> str | None:
     return told if isinstance(told, str) else None
 
 
-def write_a_token(engine: Engine, model: Model, environment: Mapping[str, str], task: Task) -> None:
-    """Load `model` and have it answer. Raises what the load fails with, EngineFailed("build.slow") where it takes
-    longer than LIMIT_S, and Cancelled.
+def writes_a_token(engine: Engine, model: Model, environment: Mapping[str, str], task: Task) -> bool:
+    """Load `model` and have it answer; False where its own files are at fault, which says nothing of the build.
+
+    Raises what the load fails with, EngineFailed("build.slow") where it takes longer than LIMIT_S, and Cancelled.
     """
+    try:
+        check_files(model)
+    except WeighbridgeError:
+        return False
     load = replace(default_load(model, machine_defaults(_CONTEXT)), context=_CONTEXT)
     wake = threading.Event()
     process = EngineProcess(engine, model, load, environment, wake.set)
@@ -63,3 +69,4 @@ def write_a_token(engine: Engine, model: Model, environment: Mapping[str, str], 
         raise reached.error
     if reached.state is not State.READY:
         raise EngineFailed("build.slow", process.log.lines(), engine=engine.title, limit_s=int(LIMIT_S))
+    return True

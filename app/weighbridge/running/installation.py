@@ -24,7 +24,7 @@ from weighbridge.base.locks import FileLock
 from weighbridge.base.task import Task
 from weighbridge.hub.network import NetworkLog
 from weighbridge.library.model import Model
-from weighbridge.running.build_trial import version_told, write_a_token
+from weighbridge.running.build_trial import version_told, writes_a_token
 from weighbridge.running.builds import Build, BuildKind, Recipe, runs_on
 from weighbridge.running.devices import told_now
 from weighbridge.running.engines import Engines
@@ -113,7 +113,7 @@ class Installer:
     def _try_program(self, build: Build, model: Model, task: Task) -> None:
         task.step(0, None, "token")
         try:
-            write_a_token(self._engines.engine_of(build.id), model, self._engines.environment, task)
+            writes_a_token(self._engines.engine_of(build.id), model, self._engines.environment, task)
         except EngineFailed as error:
             reason = str(explain_code(error.code, error.values))
             raise EngineFailed("build.program_no_token", error.log, path=build.place, reason=reason) from error
@@ -246,17 +246,17 @@ class Installer:
             told.hear(f"device: {device.id} {device.name}")
         return answer.devices
 
-    def _token_of(self, recipe: Recipe, engine: Engine, model: Model, task: Task, told: _Lines) -> bool:
+    def _token_of(self, recipe: Recipe, engine: Engine, model: Model, task: Task, told: _Lines) -> bool | None:
         task.step(0, None, "token")
         try:
-            write_a_token(engine, model, self._engines.environment, task)
+            written = writes_a_token(engine, model, self._engines.environment, task)
         except WeighbridgeError as error:
             for line in error.log if isinstance(error, EngineFailed) else ():
                 told.hear(line)
             reason, log = str(explain_code(error.code, error.values)), str(self.log_of(recipe.id))
             raise EngineFailed("build.no_token", told.last, build=recipe.id, reason=reason, log_file=log) from error
-        told.hear(f"token: written with {model.id}")
-        return True
+        told.hear(f"token: {'written with' if written else 'not tried, for it cannot be read:'} {model.id}")
+        return written or None
 
     def _put_to_use(self, recipe: Recipe, note: Note) -> Cause | None:
         cards = any(device.kind != "cpu" for device in note.devices or ())
