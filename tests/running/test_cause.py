@@ -14,7 +14,9 @@ def test_memory_that_ran_out_is_told_with_its_device_and_its_bytes():
     error = failure(LLAMA, ["alloc_tensor_range: failed to allocate CUDA0 buffer of size 151851674624"], 1, PROCESSOR)
     assert error.code == "engine.card_memory_refused"
     assert error.values["needed_bytes"] == 151851674624
-    assert str(explain(error)).startswith("llama.cpp asked for 141\N{THIN SPACE}GiB more of the memory of CUDA0")
+    assert str(explain(error)).startswith(
+        "llama.cpp asked for 141.4\N{NARROW NO-BREAK SPACE}GiB more of the memory of CUDA0"
+    )
 
 
 def test_the_systems_memory_is_called_so():
