@@ -51,7 +51,7 @@ def draught(mark: str, salt: float = 1.025) -> float:
 
 """
 SAID = {"text": TEXT, "repeat": 50, "tps": 60, "context": 8192}
-PAGES = ("discover", "library", "chat", "server", "machine", "downloads", "network", "settings")
+PAGES = ("discover", "library", "chat", "server", "engines", "machine", "downloads", "network", "settings")
 
 
 def main() -> None:

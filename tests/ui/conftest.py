@@ -31,6 +31,8 @@ from weighbridge.library.index import Library
 from weighbridge.library.marks import Marks
 from weighbridge.library.remembered import Remembered
 from weighbridge.running.devices import EngineDevices
+from weighbridge.running.engines import Engines
+from weighbridge.running.installation import Installer
 from weighbridge.running.paces import speed_tables
 from weighbridge.running.speed_observations import SpeedObservations
 from weighbridge.running.speed_recording import Calculated, SpeedRecorder
@@ -38,6 +40,7 @@ from weighbridge.server.requests import RequestRecords
 from weighbridge.ui.background import Background
 from weighbridge.ui.bus import Bus
 from weighbridge.ui.downloads import Downloads
+from weighbridge.ui.engines.driving import EngineBuilds
 from weighbridge.ui.hub_parts import TokenUse
 from weighbridge.ui.machine_facts import MachineFacts
 from weighbridge.ui.memory_watch import MemoryWatch, Sampler
@@ -103,7 +106,8 @@ def services(qapp, home, ports, jobs):
         SpeedObservations(database), lambda *_: Calculated(), lambda _: ("1", ("Test CPU",)), cores=64
     )
     memory = machine().memory
-    facts = MachineFacts(EngineDevices({}, paths.data), Measurements.within(paths.data), background)
+    devices = EngineDevices({}, paths.data)
+    facts = MachineFacts(devices, Measurements.within(paths.data), background)
     sampler = Sampler(machine, lambda known, cards: replace(known, memory=memory))
     watch = MemoryWatch(sampler, supervisor.running, background, None, lambda: 0.25, facts.complete)
     weighing = Weighing(
@@ -125,6 +129,16 @@ def services(qapp, home, ports, jobs):
     access = access_of(lambda: settings.value, token, {})
     network = NetworkLog()
     hub = Hub(access, network)
+    engines = Engines({}, paths.data, {})
+    builds = EngineBuilds(
+        engines,
+        Installer(engines, network, access.offline),
+        devices,
+        facts,
+        lambda: watch.machine,
+        tuple,
+        background,
+    )
     downloads = Downloads(jobs, background)
     made = Services(
         paths=paths,
@@ -139,6 +153,7 @@ def services(qapp, home, ports, jobs):
         memories=watch,
         facts=facts,
         weighing=weighing,
+        builds=builds,
         access=access,
         tokens=tokens,
         token=token,
@@ -153,6 +168,7 @@ def services(qapp, home, ports, jobs):
     )
     yield made
     watch.stop()
+    builds.close()
     weighing.quiet()
     made.port.shut()
     downloads.close()

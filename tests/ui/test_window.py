@@ -24,6 +24,7 @@ from weighbridge.running.state import State
 from weighbridge.ui.bus import Bus
 from weighbridge.ui.chat.page import ChatPage
 from weighbridge.ui.discover.page import DiscoverPage
+from weighbridge.ui.engines.page import EnginesPage
 from weighbridge.ui.pages.downloads import DownloadsPage
 from weighbridge.ui.pages.library import LibraryPage
 from weighbridge.ui.pages.machine import MachinePage
@@ -38,6 +39,7 @@ MAKERS = {
     "library": LibraryPage,
     "chat": ChatPage,
     "server": ServerPage,
+    "engines": EnginesPage,
     "machine": MachinePage,
     "downloads": DownloadsPage,
     "network": NetworkPage,
@@ -70,7 +72,7 @@ def test_there_is_one_window_and_it_has_the_keyboard(window):
 
 
 def test_ctrl_and_a_number_go_to_the_pages_in_their_order(window):
-    for key, name in zip("12345678", MAKERS, strict=True):
+    for key, name in zip("123456789", MAKERS, strict=True):
         press(window, key)
         assert window.page_name == name
         assert window._sidebar._buttons[name].isChecked()

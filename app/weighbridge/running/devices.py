@@ -83,6 +83,13 @@ class EngineDevices:
         """What one build of an engine tells, in use or not. Never raises."""
         return self._told([engine], machine)[0]
 
+    def told_anew(self, engine: Engine, machine: Machine) -> Told:
+        """What one build tells when it is asked now, whatever it told before; that is remembered. Never raises."""
+        told = told_now(engine, shown_extensions(machine.cpu.extensions), self._ask)
+        if told.devices is not None and told.version:
+            self._write({**self._read(), _name(engine): _entry(told, _key(machine))})
+        return told
+
     def _told(self, able: Sequence[Engine], machine: Machine) -> tuple[Told, ...]:
         known, here, has = self._read(), _key(machine), shown_extensions(machine.cpu.extensions)
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="devices") as pool:

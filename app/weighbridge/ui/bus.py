@@ -47,6 +47,9 @@ class Bus(QObject):
     add_wanted = Signal(object)
     """Add what lies at these Paths, a list, to the Library; the library page takes it, the window shows the page."""
 
+    build_wanted = Signal(str)
+    """Show the card of a build of an engine, by its id; the page Engines takes it, the window shows the page."""
+
     sign_in_wanted = Signal()
     """Let the user sign in at the Hub; the page Network takes it, the window shows the page."""
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Core:
-    """What a window needs from below; `close` ends all of it. `absent`: that no engine is installed, where none is.
+    """What a window needs from below; `close` ends all of it. `absent()`: that no engine is installed, where none is.
 
     `engines` are the builds in use; `installer` brings others.
     """
@@ -43,7 +43,7 @@ class Core:
     hashes: Hashes
     supervisor: Supervisor
     engine_devices: EngineDevices
-    absent: Cause | None
+    absent: Callable[[], Cause | None]
     engines: Engines
     installer: Installer
     blueprints: Blueprints
@@ -104,7 +104,6 @@ def build_core(
     supervisor = Supervisor(
         known, defaults, scales, now.idle_s, environment, recorders.loads.loaded, recorders.uses.used
     )
-    absent = none_installed(known.values(), PREFERRED)
     tokens = TokenStore(paths.config, os.environ)
     hub = build_hub(paths, settings, tokens, database, os.environ)
     installer = Installer(known, hub.network, hub.access.offline)
@@ -118,7 +117,7 @@ def build_core(
         hashes=hashes,
         supervisor=supervisor,
         engine_devices=devices,
-        absent=absent,
+        absent=lambda: none_installed(known.values(), PREFERRED),
         engines=known,
         installer=installer,
         blueprints=blueprints,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -19,14 +19,12 @@ from weighbridge.ui.background import Background
 from weighbridge.ui.impatient import impatient
 from weighbridge_engines.api import Cause
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 class MachineFacts(QObject):
     """`changed` is emitted in the GUI thread. `measuring` while that goes on; `error` is why it failed.
 
-    `told` is what engines can use here, which is known once it is `answered`.
+    `told` is what engines can use here, which is known once it is `answered`. `absent()` says that no engine is
+    installed, where none is.
     """
 
     changed = Signal()
@@ -38,15 +36,17 @@ class MachineFacts(QObject):
         background: Background,
         parent: QObject | None = None,
         measure_gbs: Callable[[Machine], float | None] = measure,
-        absent: Cause | None = None,
+        absent: Callable[[], Cause | None] = lambda: None,
     ) -> None:
         super().__init__(parent)
         self._devices = devices
         self._measurements = measurements
         self._background = background
         self._measure_gbs = measure_gbs
-        self._absent = absent
-        self._asked = False
+        self._look_for_absent = absent
+        self._absent = absent()
+        self._asked_about: Machine | None = None
+        self._round = 0
         self._table = Table(())
         self._measured: Measured | None = None
         self._problems: tuple[Cause, ...] = ()
@@ -64,11 +64,22 @@ class MachineFacts(QObject):
 
     def ask_engines(self, machine: Machine) -> None:
         """Ask each installed engine what it can use of `machine`, once."""
-        if not self._asked:
-            self._asked = True
+        if self._asked_about is None:
+            self._asked_about = machine
+            asked = self._round
             self._background.stream(
-                lambda task: impatient(lambda: self._ask(machine), task, "ask engines"), self._learnt, self._unlearnt
+                lambda task: impatient(lambda: self._ask(machine), task, "ask engines"),
+                lambda found: self._learnt(found, asked),
+                self._unlearnt,
             )
+
+    def ask_again(self) -> None:
+        """Another build is in use, or one tells something else by now: what was asked before is asked anew."""
+        self._absent = self._look_for_absent()
+        machine, self._asked_about = self._asked_about, None
+        self._round += 1
+        if machine is not None:
+            self.ask_engines(machine)
 
     def measure(self, machine: Machine) -> None:
         """Measure the memory's bandwidth, in under three seconds, that of cards where an engine can; keep both."""
@@ -91,7 +102,9 @@ class MachineFacts(QObject):
             values = {"gbs": round(gbs), "path": self._measurements.file, "reason": error.strerror or str(error)}
             raise WeighbridgeError("hardware.not_kept", **values) from error
 
-    def _learnt(self, found: tuple[tuple[Told, ...], Table, Measured]) -> None:
+    def _learnt(self, found: tuple[tuple[Told, ...], Table, Measured], asked: int) -> None:
+        if asked != self._round:
+            return  # of builds that were in use then
         self.told, self._table, kept = found
         self.answered = True
         if self._measured is None:

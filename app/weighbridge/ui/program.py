@@ -34,6 +34,7 @@ from weighbridge_engines.api import Engine
 
 if TYPE_CHECKING:
     from weighbridge.ui.downloads import Downloads
+    from weighbridge.ui.engines.driving import EngineBuilds
     from weighbridge.ui.machine_facts import MachineFacts
     from weighbridge.ui.memory_watch import MemoryWatch
     from weighbridge.ui.speedometers import Speedometers
@@ -149,6 +150,7 @@ class Program(QObject):
     def _close_downloads(self) -> None:
         if self.services is not None:
             self.services.downloads.close()
+            self.services.builds.close()
 
     def _close_core(self) -> None:
         """Also a core that was built while the window closed."""
@@ -185,8 +187,8 @@ class Program(QObject):
         core.recorders.speeds.subscribe(self.bus.speed_kept.emit)
         self.bus.speed_kept.connect(self._reread_speeds)
         self._fill(self.window, "library")
-        if core.absent is not None:
-            self.window.show_absent_engine(core.absent)
+        if (absent := core.absent()) is not None:
+            self.window.show_absent_engine(absent)
         if core.database.notice is not None:
             self.window.show_error(core.database.notice)
         port = self.services.port
@@ -236,6 +238,7 @@ class Program(QObject):
             memories=memories,
             facts=facts,
             weighing=self._make_weighing(core, memories, facts),
+            builds=self._make_builds(core, memories, facts),
             access=core.hub.access,
             tokens=core.tokens,
             token=core.hub.token,
@@ -247,6 +250,20 @@ class Program(QObject):
             background=self.background,
             theme=self.theme,
             bus=self.bus,
+        )
+
+    def _make_builds(self, core: Core, memories: MemoryWatch, facts: MachineFacts) -> EngineBuilds:
+        from weighbridge.ui.engines.driving import EngineBuilds
+
+        return EngineBuilds(
+            core.engines,
+            core.installer,
+            core.engine_devices,
+            facts,
+            lambda: memories.machine,
+            lambda: core.library.models,
+            self.background,
+            self,
         )
 
     def _make_downloads(self, core: Core) -> Downloads:
@@ -326,6 +343,7 @@ class Program(QObject):
 def _makers() -> Mapping[str, Callable[[Services], Page]]:
     from weighbridge.ui.chat.page import ChatPage
     from weighbridge.ui.discover.page import DiscoverPage
+    from weighbridge.ui.engines.page import EnginesPage
     from weighbridge.ui.pages.downloads import DownloadsPage
     from weighbridge.ui.pages.library import LibraryPage
     from weighbridge.ui.pages.machine import MachinePage
@@ -338,6 +356,7 @@ def _makers() -> Mapping[str, Callable[[Services], Page]]:
         "library": LibraryPage,
         "chat": ChatPage,
         "server": ServerPage,
+        "engines": EnginesPage,
         "machine": MachinePage,
         "downloads": DownloadsPage,
         "network": NetworkPage,

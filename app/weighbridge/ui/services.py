@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # imported where they are built: the window shows before they
     from weighbridge.library.marks import Marks
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.ui.downloads import Downloads
+    from weighbridge.ui.engines.driving import EngineBuilds
     from weighbridge.ui.hub_parts import TokenUse
     from weighbridge.ui.machine_facts import MachineFacts
     from weighbridge.ui.memory_watch import MemoryWatch
@@ -52,6 +53,7 @@ class Services:
     memories: MemoryWatch
     facts: MachineFacts
     weighing: Weighing
+    builds: EngineBuilds
     access: Access
     tokens: TokenStore
     token: TokenUse

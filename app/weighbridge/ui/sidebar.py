@@ -33,10 +33,11 @@ PAGES: Sequence[PageEntry] = (
     PageEntry("library", mark("Library"), "Ctrl+2"),
     PageEntry("chat", mark("Chat"), "Ctrl+3"),
     PageEntry("server", mark("Server"), "Ctrl+4"),
-    PageEntry("machine", mark("Machine"), "Ctrl+5"),
-    PageEntry("downloads", mark("Downloads"), "Ctrl+6", at_foot=True),
-    PageEntry("network", mark("Network"), "Ctrl+7", at_foot=True),
-    PageEntry("settings", mark("Settings"), "Ctrl+8", at_foot=True),
+    PageEntry("engines", mark("Engines"), "Ctrl+5"),
+    PageEntry("machine", mark("Machine"), "Ctrl+6"),
+    PageEntry("downloads", mark("Downloads"), "Ctrl+7", at_foot=True),
+    PageEntry("network", mark("Network"), "Ctrl+8", at_foot=True),
+    PageEntry("settings", mark("Settings"), "Ctrl+9", at_foot=True),
 )
 
 

@@ -3,8 +3,9 @@
 There are two: one for pages and bars, and its first part alone for messages, whose widgets are many: what a widget
 costs when it is made, and when the scheme changes, grows with the rules.
 
-Widgets set the property `role`: on QLabel "title", "heading", "dim", "figure" or "bad"; on QPushButton "primary",
-"quiet", "line", "chip", "address" or "page"; on QFrame "panel" or "banner"; on a text "plain", "note" or "bubble".
+Widgets set the property `role`: on QLabel "title", "heading", "dim", "figure", "bad" or "tag"; on QPushButton
+"primary", "quiet", "line", "chip", "address" or "page"; on QFrame "panel", "banner" or "rule"; on a text "plain",
+"note" or "bubble".
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ QLabel[role="heading"] { font-weight: 600; }
 QLabel[role="figure"] { font-weight: 600; }
 QLabel[role="dim"] { color: $dim; }
 QLabel[role="bad"] { color: $no; font-weight: 600; }
+QLabel[role="tag"] { color: $dim; border: 1px solid $line; border-radius: 4px; padding: 1px 6px; }
+QFrame[role="rule"] { background: $line; border: none; }
 
 QPushButton { background: $panel; color: $text; border: 1px solid $line; border-radius: 6px; padding: 6px 12px;
   icon-size: $glyph; }

@@ -1,0 +1,58 @@
+"""What stands above the engines: a card that nothing uses, or no engine at all, and the one button that mends it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
+
+from weighbridge.base.words import text
+from weighbridge.ui.engines.hints import Hint
+from weighbridge.ui.icons import pixmap
+from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.widgets.parts import button, column, label, row, selectable
+
+
+class Banner(QFrame):
+    """Shows a `Hint`. `wanted` tells an Act and the build's id, `looked_for` the id of one that is to be looked at."""
+
+    wanted = Signal(object, str)
+    looked_for = Signal(str)
+
+    def __init__(self, theme: Theme, hint: Hint, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "banner")
+        self.setAccessibleName(hint.said)
+        self.hint = hint
+        self._theme = theme
+        self._glyph = label("")
+        said = selectable(label(hint.said, wrap=True))
+        about = selectable(label(hint.about, "dim", wrap=True))
+        about.setVisible(bool(hint.about))
+        name = text("{act}: {name}", act=hint.title, name=hint.said)
+        self._act = button(hint.title, partial(self.wanted.emit, hint.act, hint.build_id), "primary", name)
+        self._show = button(
+            text("Show it"), partial(self.looked_for.emit, hint.build_id), "quiet", text("Show the build")
+        )
+        for made in (self._act, self._show):
+            made.setVisible(bool(hint.build_id))
+        held = row(self._glyph, column(said, about, gap=1), self._show, self._act, owner=self, gap=3)
+        held.setStretch(1, 1)
+        held.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
+        theme.changed.connect(self._tint)
+        self._tint()
+
+    @property
+    def button(self) -> QPushButton:
+        """The one thing to do."""
+        return self._act
+
+    def close_for(self, why: str) -> None:
+        """It cannot be done now, for this reason; "": it can."""
+        self._act.setEnabled(not why)
+        self._act.setToolTip(why)
+
+    def _tint(self) -> None:
+        side = self.fontMetrics().height()
+        self._glyph.setPixmap(pixmap("warning", self._theme.tokens.accent, side, self.devicePixelRatioF()))

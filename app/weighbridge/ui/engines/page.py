@@ -1,0 +1,311 @@
+"""The page Engines: a card for each engine with its builds, and above them what the machine has and nothing uses."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QFileDialog, QScrollArea, QWidget
+
+from weighbridge.base.units import size
+from weighbridge.base.words import text
+from weighbridge.running.builds import Build
+from weighbridge.ui.clipboard import copy
+from weighbridge.ui.engines.banner import Banner
+from weighbridge.ui.engines.build_row import FETCHING, INSTALLING, BuildRow
+from weighbridge.ui.engines.card import EngineCard
+from weighbridge.ui.engines.driving import Said
+from weighbridge.ui.engines.hints import Hint, hints
+from weighbridge.ui.engines.looks import Act, BuildLook, looks
+from weighbridge.ui.pages.page import Page
+from weighbridge.ui.services import Services
+from weighbridge.ui.theme import STEP
+from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge.ui.widgets.parts import action, button, clear, column, label, row
+from weighbridge.ui.widgets.question import Question
+
+_TICK_MS = 200
+
+
+class EnginesPage(Page):
+    """Drives `services.builds`; draws only while it is in sight."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__()
+        self._services = services
+        self._builds = services.builds
+        self._cards: dict[str, EngineCard] = {}
+        self._hints: tuple[Hint, ...] | None = None
+        self._banners: list[Banner] = []
+        self._wanted_id = ""
+        self._machine_known = False
+        self._add = button(text("Add a program…"), self.choose_program)
+        self._again = button(text("Look again"), self._builds.look)
+        self._looking = label(text("Looking for engines…"), "dim")
+        self._offline = label("", "dim", wrap=True)
+        self._question = Question()
+        self._errors = ErrorPanel(services.theme)
+        self._hint_column = column(gap=2)
+        self._card_column = column(gap=3)
+        self._lay_out()
+        services.theme.dress(self)
+        self._add_actions()
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK_MS)
+        self._timer.timeout.connect(self._tick)
+        self._connect()
+
+    @property
+    def cards(self) -> dict[str, EngineCard]:
+        """The cards by the ids of their engines."""
+        return dict(self._cards)
+
+    @property
+    def rows(self) -> dict[str, BuildRow]:
+        """The rows of all cards, by the ids of their builds."""
+        return {build_id: made for card in self._cards.values() for build_id, made in card.rows.items()}
+
+    @property
+    def banners(self) -> list[Banner]:
+        """What stands above them."""
+        return list(self._banners)
+
+    @property
+    def question(self) -> Question:
+        """What is asked, or told with something that takes it back."""
+        return self._question
+
+    @property
+    def errors(self) -> ErrorPanel:
+        """What went wrong and belongs to no build."""
+        return self._errors
+
+    @property
+    def offline_note(self) -> str:
+        """What is said of being offline; "" where that is not so."""
+        return self._offline.text()
+
+    def entered(self) -> None:
+        self._builds.look()
+        self._show()
+        self._add.setFocus()
+
+    def left(self) -> None:
+        self._timer.stop()
+
+    def escape(self) -> bool:
+        for each in (self._question, self._errors):
+            if not each.isHidden():
+                each.hide()
+                return True
+        return False
+
+    def shut(self) -> None:
+        self._timer.stop()
+        self._leave()
+
+    def choose_program(self) -> None:
+        """Let the user choose a server program, and take it in."""
+        chosen, _ = QFileDialog.getOpenFileName(self, text("Add a llama-server program"))
+        if chosen:
+            self._builds.add(Path(chosen))
+
+    def show_build(self, build_id: str) -> None:
+        """Have the card of a build in sight, now or once it is there."""
+        self._wanted_id = build_id
+        self._find_wanted()
+
+    def do(self, act: Act, build_id: str) -> None:
+        """Do what is asked with a build."""
+        match act:
+            case Act.INSTALL | Act.UPDATE:
+                self._builds.install(build_id)
+                self.show_build(build_id)
+            case Act.WHEELS:
+                self._choose_wheels(build_id)
+            case Act.USE:
+                self._builds.use(build_id)
+            case Act.PROBE:
+                self._builds.probe(build_id)
+            case Act.LOG:
+                self._builds.read_log(build_id)
+            case Act.COPY:
+                self._copy(build_id)
+            case Act.REMOVE:
+                self._ask_to_remove(self._builds.engines.build(build_id))
+            case Act.FORGET:
+                self._builds.remove(build_id)
+
+    def _lay_out(self) -> None:
+        head = row(label(text("Engines"), "title"), None, self._again, self._add)
+        scrolled = QWidget()
+        scrolled.setObjectName("scrolled")
+        parts = (self._looking, self._hint_column, self._card_column, None)
+        inner = column(*parts, owner=scrolled, gap=3)
+        inner.setContentsMargins(0, 0, STEP, 0)
+        self._area = QScrollArea(widgetResizable=True)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setWidget(scrolled)
+        self._area.setAccessibleName(text("Engines"))
+        whole = column(head, self._offline, self._question, self._errors, self._area, owner=self, margin=4, gap=3)
+        whole.setStretch(4, 1)
+
+    def _add_actions(self) -> None:
+        action(self, text("Add a server program"), self.choose_program, "Ctrl+Shift+A")
+        action(self, text("Look for engines again"), self._builds.look, "F5")
+        action(self, text("Do what is offered for a card that nothing uses"), self._do_first_hint)
+
+    def _connect(self) -> None:
+        services = self._services
+        self._builds.changed.connect(self._changed)
+        self._builds.said.connect(self._tell)
+        services.facts.changed.connect(self._changed)
+        services.memories.changed.connect(self._sampled)
+        services.bus.build_wanted.connect(self.show_build)
+        self._leave = services.settings.subscribe(lambda _value: self._changed())
+
+    def _sampled(self) -> None:
+        """Once it is known what machine this is, the builds can be asked."""
+        machine = self._services.memories.machine
+        if machine is None or not self.isVisible():
+            return
+        self._services.facts.ask_engines(machine)
+        if not self._machine_known:
+            self._machine_known = True
+            self._builds.look()
+
+    def _changed(self) -> None:
+        if self.isVisible():
+            self._show()
+
+    def _show(self) -> None:
+        known = self._builds.known
+        self._looking.setVisible(known is None)
+        self._show_offline()
+        self._show_errors()
+        if known is None:
+            return
+        machine = self._services.memories.machine
+        self._show_hints(hints(known, self._builds.engines.offers(), self._services.facts.told, machine))
+        for look in looks(known, machine):
+            self._card(look.id, look.title).show_look(look, self._show_row)
+        self._tick()
+        if self._builds.installation is None:
+            self._timer.stop()
+        elif self.isVisible():
+            self._timer.start()
+        self._find_wanted()
+
+    def _card(self, engine_id: str, title: str) -> EngineCard:
+        if engine_id not in self._cards:
+            self._cards[engine_id] = EngineCard(self._services.theme, title, self._make_row)
+            self._card_column.addWidget(self._cards[engine_id])
+        return self._cards[engine_id]
+
+    def _make_row(self, build_id: str, title: str) -> BuildRow:
+        made = BuildRow(self._services.theme, build_id, title)
+        made.wanted.connect(self.do)
+        made.log.fold.unfolded.connect(partial(self._log_folded, build_id))
+        return made
+
+    def _show_row(self, made: BuildRow, look: BuildLook) -> None:
+        builds, installation = self._builds, self._builds.installation
+        busy = installation is not None
+        closed = INSTALLING if busy else FETCHING if self._is_offline() else ()
+        made.show_look(look, frozenset(closed), self._why_closed())
+        made.show_error(builds.errors.get(look.id))
+        made.show_log(builds.logs.get(look.id))
+        own = installation if installation is not None and installation.build_id == look.id else None
+        made.show_doing(builds.doing.get(look.id), own)
+
+    def _show_hints(self, shown: tuple[Hint, ...]) -> None:
+        if shown != self._hints:
+            self._hints = shown
+            clear(self._hint_column)
+            self._banners = [Banner(self._services.theme, hint) for hint in shown]
+            for made in self._banners:
+                made.wanted.connect(self.do)
+                made.looked_for.connect(self.show_build)
+                self._hint_column.addWidget(made)
+        for made in self._banners:
+            made.close_for(self._why_closed() if made.hint.act is Act.INSTALL else "")
+
+    def _show_offline(self) -> None:
+        said = text("You are offline, so no build is fetched. Wheels that lie here can be installed.")
+        self._offline.setText(said if self._is_offline() else "")
+        self._offline.setVisible(self._is_offline())
+
+    def _show_errors(self) -> None:
+        """Those that belong to no build which is shown."""
+        rows = self.rows
+        found = next((error for name, error in self._builds.errors.items() if name not in rows), None)
+        if found is None:
+            self._errors.hide()
+        elif self._errors.isHidden():
+            self._errors.show_error(found)
+
+    def _tell(self, said: Said) -> None:
+        answers = ((text("Undo"), said.undo),) if said.undo is not None else ()
+        self._question.ask(said.sentence, answers, focus=None)
+
+    def _is_offline(self) -> bool:
+        return self._services.access.offline()
+
+    def _why_closed(self) -> str:
+        if self._builds.installation is not None:
+            return text("Another build is being installed.")
+        return text("You are offline.") if self._is_offline() else ""
+
+    def _tick(self) -> None:
+        installation = self._builds.installation
+        made = self.rows.get(installation.build_id) if installation is not None else None
+        if made is not None:
+            made.installing.look()
+
+    def _find_wanted(self) -> None:
+        made = self.rows.get(self._wanted_id)
+        if made is None or not self.isVisible():
+            return
+        for card in self._cards.values():
+            card.unfold_for(self._wanted_id)
+        self._wanted_id = ""
+        QTimer.singleShot(0, made, lambda: self._bring(made))
+
+    def _bring(self, made: BuildRow) -> None:
+        self._area.ensureWidgetVisible(made, 0, 4 * STEP)
+        for each in (made.installing.cancel, made.first, made.more):
+            if each.isVisible():
+                each.setFocus()
+                return
+
+    def _choose_wheels(self, build_id: str) -> None:
+        chosen = QFileDialog.getExistingDirectory(self, text("A folder with the wheels of this build"))
+        if chosen:
+            self._builds.install(build_id, Path(chosen))
+
+    def _copy(self, build_id: str) -> None:
+        known, made = self._builds.known, self.rows[build_id]
+        if known is not None:
+            found = looks(known, self._services.memories.machine)
+            commands = {one.id: one.command for look in found for one in (*look.builds, *look.others)}
+            copy(commands[build_id], made.more)
+
+    def _ask_to_remove(self, build: Build) -> None:
+        known = self._builds.known
+        taken = known.bytes_of.get(build.id) if known is not None else None
+        what = text("Remove {build} of {engine}?", build=build.title, engine=build.engine_title)
+        told = text("The folder {path} is deleted, which frees {size}.", path=build.place, size=size(taken))
+        rest = text("Another build is used then.") if build.in_use else ""
+        answers = ((text("Remove"), partial(self._builds.remove, build.id)), (text("Keep it"), lambda: None))
+        self._question.ask(" ".join(filter(None, (what, told, rest))), answers, focus=1)
+
+    def _do_first_hint(self) -> None:
+        for made in self._banners:
+            if made.hint.build_id and made.button.isEnabled():
+                made.button.click()
+                return
+
+    def _log_folded(self, build_id: str, is_open: bool) -> None:
+        if not is_open:
+            self._builds.close_log(build_id)
