@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 
 from weighbridge.base.errors import EngineFailed, Refused
+from weighbridge.formats.architectures import Kind
 from weighbridge.library.model import Model
 from weighbridge.running.installing import TRIAL, command_for
 from weighbridge_engines.api import Engine, Load
@@ -30,6 +31,8 @@ BATCHED = "gguf"
 
 BITS_PER_WEIGHT = 4.8
 """For the number of parameters where only the file's size is known: a usual 4-bit quantisation."""
+
+_TASKS = {Kind.EMBEDDING: "embedding", Kind.RERANK: "rerank"}
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ def default_load(model: Model, defaults: Defaults) -> Load:
         alias=model.id,
         context=min(defaults.context, trained) if trained else defaults.context,
         threads=max(1, defaults.cores - 1),
+        task=task_for(model),
     )
     load = defaults.in_preset(defaults.name_parts(load, model), model)
     asked = {name: value for name, value in asdict(defaults.asked).items() if value is not None}
@@ -122,9 +126,17 @@ def default_load(model: Model, defaults: Defaults) -> Load:
     return load if load.batch is not None else replace(load, batch=batch_for(model, load, defaults))
 
 
+def task_for(model: Model) -> str:
+    """What `model` is loaded for unless the user says otherwise."""
+    return _TASKS.get(model.kind, "chat")
+
+
 def batch_for(model: Model, load: Load, defaults: Defaults) -> int | None:
-    """The batch of the prompt for `load`: small enough for Stop where the processor computes, else the engine's own."""
-    if model.format != BATCHED or defaults.accelerated or defaults.on_cards(model, load):
+    """The batch of the prompt for `load`: small enough for Stop where the processor computes, else the engine's own.
+
+    What is read as a whole is none of these.
+    """
+    if load.task != "chat" or model.format != BATCHED or defaults.accelerated or defaults.on_cards(model, load):
         return None
     return prompt_batch(_parameters(model), load.threads or 1)
 

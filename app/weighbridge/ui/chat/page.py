@@ -400,7 +400,7 @@ class ChatPage(Page):
 
     def _context(self) -> int | None:
         running = self._chosen.running
-        return running.context if running is not None else None
+        return running.slot_context if running is not None else None
 
 
 def _wait_for(loading: Future[Running]) -> Callable[[Task], Running]:
