@@ -47,8 +47,8 @@ def _told(answers):
     )
 
 
-def engines(*words, made=None):
-    return run(["engines", *words], lambda: made or {"llama_server": TRIED})
+def engines(*words):
+    return run(["engines", *words], lambda: {"llama_server": TRIED})
 
 
 def test_what_is_here_and_what_could_be(capsys):
@@ -86,14 +86,16 @@ def test_a_build_is_installed_and_removed(capsys, home):
     assert not (home / "data" / "engines" / "llama_server-apart").exists()
 
 
-def test_it_is_tried_with_a_model_that_is_here(capsys, home, monkeypatch, tmp_path):
-    model = tmp_path / "parrot.echo"
-    model.write_text(json.dumps({"text": "hi"}))
-    monkeypatch.setattr("weighbridge.cli.engines_command._models", lambda: [_model(model)])
-    assert engines(
-        "install", "llama_server-apart", "--json", made={"llama_server": replace(TRIED, id="llama_server")}
-    ) in (0, 1)
-    assert json.loads(capsys.readouterr().out)
+def test_it_is_tried_with_a_model_that_is_here(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("weighbridge.cli.engines_command._models", lambda: [_model(tmp_path / "parrot.echo")])
+    tried = []
+    monkeypatch.setattr(
+        "weighbridge.running.installation.writes_a_token", lambda engine, model, *_: not tried.append(model.id)
+    )
+    assert engines("install", "llama_server-apart") == 0
+    out, err = capsys.readouterr()
+    assert (tried, "It will be tried with parrot." in err) == (["parrot"], True)
+    assert "It told its devices and wrote a token." in out
 
 
 def _model(path):

@@ -72,13 +72,9 @@ def build_core(
     from weighbridge.hub.token import TokenStore
     from weighbridge.library.hashes import Hashes
     from weighbridge.library.marks import Marks
-    from weighbridge.running.choose import PREFERRED
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.engines import live
-    from weighbridge.running.installation import Installer
-    from weighbridge.running.installing import none_installed
-    from weighbridge.running.leftovers import end_leftovers, marked
     from weighbridge.running.parts import Parts
     from weighbridge.running.recording import machine_recorders
     from weighbridge.running.scales import machine_scales
@@ -94,8 +90,7 @@ def build_core(
     blueprints = Blueprints()
     library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
     known = live(engines(), paths.data)
-    end_leftovers(mark)
-    environment = marked(os.environ, mark)
+    environment = _environment(mark)
     parts = Parts(marks.of)
     defaults = replace(machine_defaults(now.context), name_parts=parts.named_in)
     devices = EngineDevices(known, paths.data)
@@ -106,8 +101,6 @@ def build_core(
     )
     tokens = TokenStore(paths.config, os.environ)
     hub = build_hub(paths, settings, tokens, database, os.environ)
-    installer = Installer(known, hub.network, hub.access.offline)
-    installer.clean()
     return Core(
         database=database,
         store=store,
@@ -117,14 +110,38 @@ def build_core(
         hashes=hashes,
         supervisor=supervisor,
         engine_devices=devices,
-        absent=lambda: none_installed(known.values(), PREFERRED),
+        absent=lambda: _absent(known),
         engines=known,
-        installer=installer,
+        installer=_installer(known, hub),
         blueprints=blueprints,
         recorders=recorders,
         tokens=tokens,
         hub=hub,
     )
+
+
+def _environment(mark: str | None) -> dict[str, str]:
+    """What engines inherit; whatever the last owner of the data folder has left behind is ended."""
+    from weighbridge.running.leftovers import end_leftovers, marked
+
+    end_leftovers(mark)
+    return marked(os.environ, mark)
+
+
+def _installer(engines: Engines, hub: HubParts) -> Installer:
+    """Who brings builds; what an interrupted installation has left is removed."""
+    from weighbridge.running.installation import Installer
+
+    installer = Installer(engines, hub.network, hub.access.offline)
+    installer.clean()
+    return installer
+
+
+def _absent(engines: Engines) -> Cause | None:
+    from weighbridge.running.choose import PREFERRED
+    from weighbridge.running.installing import none_installed
+
+    return none_installed(engines.values(), PREFERRED)
 
 
 def _recalled(paths: Paths, settings: Settings, marks: Marks, hashes: Hashes) -> Library:
