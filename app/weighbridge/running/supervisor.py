@@ -20,6 +20,7 @@ from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.library.model import Model
 from weighbridge.running.choose import Defaults, HoldWhole, default_load, engine_for
 from weighbridge.running.command import check_load
+from weighbridge.running.failures import Attempt, Failures
 from weighbridge.running.lease import Lease
 from weighbridge.running.process import EngineProcess
 from weighbridge.running.scales import Scales, no_scales
@@ -39,6 +40,7 @@ class _Place:
     """A model with a process, and how many requests it serves. Owned by the supervisor's thread."""
 
     process: EngineProcess
+    attempt: Attempt
     in_flight: int = 0
     last_used_s: float = 0.0
     told: bool = False
@@ -85,6 +87,7 @@ class Supervisor:
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._places: dict[str, _Place] = {}
         self._failed: dict[str, Running] = {}
+        self._failures = Failures(self._scales.available_bytes)
         self._queue: list[_Want] = []
         self._ending: list[tuple[str, Future[None]]] = []
         self._snapshot: tuple[Running, ...] = ()
@@ -114,7 +117,7 @@ class Supervisor:
         Cancelling the future leaves the queue.
 
         The future fails with EngineFailed where the load fails, and with Refused where no engine can or the queue is
-        full.
+        full. A load that failed and would fail so again is not made again: it fails at once, as before.
         """
         return self._want(model, load, only_load=False)
 
@@ -255,9 +258,24 @@ class Supervisor:
             _fail(want.future, EngineFailed("engine.stopped", model=want.model.title))
         elif len(self._queue) >= MOST_WAITING:
             _fail(want.future, Refused("queue.full", waiting=len(self._queue), limit=MOST_WAITING))
+        elif (error := self._sure_failure(want)) is not None:
+            _fail(want.future, error)
         else:
             self._failed.pop(want.model.id, None)
             self._queue.append(want)
+
+    def _sure_failure(self, want: _Want) -> WeighbridgeError | None:
+        """How a load for `want` would fail again, where that is sure. A load that is wanted as such is always tried."""
+        model = want.model
+        if want.only_load:
+            self._failures.forget(model.id)
+        if model.id in self._places or not self._failures.has(model.id):
+            return None
+        try:
+            engine = engine_for(model, self._engines.values())
+        except WeighbridgeError:
+            return None
+        return self._failures.sure(model, want.load or self.default_load(model), engine)
 
     def _tidy(self) -> None:
         self._queue = [want for want in self._queue if not want.future.cancelled()]
@@ -298,6 +316,7 @@ class Supervisor:
             if running.state is State.FAILED and running.error is not None:
                 self._failed[model_id] = replace(running, log=place.process.log.lines())
                 if running.stage != "ready":  # what died in use is loaded again for those who wait
+                    self._failures.keep(model_id, place.attempt, running.error)
                     self._drop_waiting(model_id, running.error)
             self._finish_ending(model_id)
 
@@ -338,6 +357,7 @@ class Supervisor:
         try:
             engine = engine_for(model, self._engines.values())
             check_load(engine, load)
+            attempt = self._failures.attempt(model, load, engine)
             process = EngineProcess(engine, model, load, self._environment, lambda: self._inbox.put(_nothing))
         except WeighbridgeError as error:
             self._drop_waiting(model.id, error)
@@ -346,7 +366,7 @@ class Supervisor:
             self._drop_waiting(model.id, WeighbridgeError("internal", kind=type(error).__name__))
         else:
             self._failed.pop(model.id, None)
-            self._places[model.id] = _Place(process, last_used_s=time.monotonic())
+            self._places[model.id] = _Place(process, attempt, last_used_s=time.monotonic())
 
     def _admit(self, want: _Want) -> None:
         if not want.future.set_running_or_notify_cancel():
