@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from weighbridge.base.errors import EngineFailed, Refused
+from weighbridge.running.launcher import without_bundle
 from weighbridge_engines.api import Engine, Load, Unsupported
 
 _QUIET = {
@@ -22,8 +23,6 @@ _SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 _OF_OUR_PYTHON = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
 _OF_A_PROGRAM = ("LLAMA_ARG_", "LLAMA_API_KEY")
 """Settings of llama-server by environment: they would change a load that names them not, and nobody would see why."""
-_LIBRARIES, _KEPT_LIBRARIES = "LD_LIBRARY_PATH", "LD_LIBRARY_PATH_ORIG"
-"""Where libraries are looked for; a frozen build points it at its own, and keeps what it was before."""
 
 
 def command(engine: Engine, load: Load, port: int, frozen: bool) -> list[str]:
@@ -74,13 +73,6 @@ def environment(engine: Engine, key: str, inherited: Mapping[str, str]) -> dict[
 
 def without_ours(inherited: Mapping[str, str]) -> dict[str, str]:
     """`inherited` for a program that is not ours: our Python, and the libraries of a frozen build, are not for it."""
-    kept = {
-        name: value
-        for name, value in inherited.items()
-        if name not in (*_OF_OUR_PYTHON, _KEPT_LIBRARIES) and not name.startswith(_OF_A_PROGRAM)
-    }
-    if getattr(sys, "frozen", False):
-        kept.pop(_LIBRARIES, None)
-        if _KEPT_LIBRARIES in inherited:
-            kept[_LIBRARIES] = inherited[_KEPT_LIBRARIES]
-    return kept
+    theirs = without_bundle(inherited, bool(getattr(sys, "frozen", False)))
+    ours = {name for name in theirs if name in _OF_OUR_PYTHON or name.startswith(_OF_A_PROGRAM)}
+    return {name: value for name, value in theirs.items() if name not in ours}

@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ _NEW_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 _KILL_ON_JOB_CLOSE = 0x2000
 _EXTENDED_LIMITS = 9
 CANNOT_START = 127
+_LIBRARIES, _BEFORE_BUNDLE = "LD_LIBRARY_PATH", "LD_LIBRARY_PATH_ORIG"
+_BUNDLE = (_LIBRARIES, _BEFORE_BUNDLE)
 
 
 def main(argv: list[str]) -> int:
@@ -48,6 +50,7 @@ def main(argv: list[str]) -> int:
         child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
+            env=without_bundle(os.environ, bool(getattr(sys, "frozen", False))),
             start_new_session=_POSIX,
             creationflags=_NEW_GROUP,
             preexec_fn=die_with_launcher,  # noqa: PLW1509
@@ -63,6 +66,16 @@ def main(argv: list[str]) -> int:
     _kill_group(child.pid)
     _kill_adopted()
     return status if status >= 0 else 128 - status
+
+
+def without_bundle(inherited: Mapping[str, str], frozen: bool) -> dict[str, str]:
+    """What the program inherits. A frozen launcher is pointed at the libraries of its own bundle, which are not for
+    other programs: they get what was set before.
+    """
+    kept = {name: value for name, value in inherited.items() if not (frozen and name in _BUNDLE)}
+    if frozen and _BEFORE_BUNDLE in inherited:
+        kept[_LIBRARIES] = inherited[_BEFORE_BUNDLE]
+    return kept
 
 
 class BasicLimits(ctypes.Structure):
