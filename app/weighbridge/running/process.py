@@ -5,34 +5,30 @@ A thread of its own owns all that changes here; others read `running`, an immuta
 
 from __future__ import annotations
 
-import logging
 import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from queue import Empty, SimpleQueue
 
-from weighbridge.base.errors import EngineFailed, WeighbridgeError
+from weighbridge.base.errors import EngineFailed
 from weighbridge.hardware.cpu import detect_cpu
 from weighbridge.library.model import Model
 from weighbridge.running.cause import failure
 from weighbridge.running.child import Child
 from weighbridge.running.command import command, environment
-from weighbridge.running.effective import Told, settings
+from weighbridge.running.life import GONE, Life
 from weighbridge.running.log import LogRing
 from weighbridge.running.precheck import check_files
 from weighbridge.running.readiness import answers, free_port, healthy
 from weighbridge.running.state import Running, State
 from weighbridge_engines.api import Engine, Load
 
-_log = logging.getLogger(__name__)
 PORT_TRIES = 3
 _LOADING_POLL_S = 0.03
 _READY_POLL_S = 1.0
-_GONE = {"url": None, "memory_bytes": None, "private_bytes": None}
-"""What is no more once the process has ended."""
 
 
 class EngineProcess:
@@ -50,21 +46,16 @@ class EngineProcess:
         changed: Callable[[], None],
     ) -> None:
         self.key = secrets.token_urlsafe(24)
-        self.log = LogRing()
         self.engine = engine
+        self._life = Life(engine, model, load, changed)
         self._model = model
         self._environment = environment
-        self._changed = changed
         self._lines: SimpleQueue[str] = SimpleQueue()
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._child: Child | None = None
         self._child_lock = threading.Lock()
-        self._told = Told()
         self._refusal: EngineFailed | None = None
-        self.running = Running(
-            model.id, model.title, engine.id, State.LOADING, load, settings(load, Told()), since_s=time.monotonic()
-        )
         self._thread = threading.Thread(target=self._run, name=f"engine-{model.id}")
         self._thread.start()
 
@@ -75,6 +66,16 @@ class EngineProcess:
             if self._child is not None:
                 self._child.stop()
         self._wake.set()
+
+    @property
+    def log(self) -> LogRing:
+        """The last lines of its output."""
+        return self._life.log
+
+    @property
+    def running(self) -> Running:
+        """All that is known of it, as it stands now."""
+        return self._life.running
 
     @property
     def lives(self) -> bool:
@@ -91,7 +92,7 @@ class EngineProcess:
             self._live()
         except Exception as error:  # whatever it is, an engine that nobody follows must not live on
             self._end_child()
-            self._become(State.FAILED, error=_fault(error), **_GONE)
+            self._life.fail(error)
 
     def _end_child(self) -> None:
         if self._child is not None:
@@ -105,11 +106,11 @@ class EngineProcess:
             code = self._one_life(free_port())
             self._drain()
             if self._stopping.is_set():
-                self._become(State.STOPPED, **_GONE)
+                self._life.become(State.STOPPED, **GONE)
                 return
             error = self._cause(code)
             if error.code != "engine.port_taken" or attempt == PORT_TRIES - 1:
-                self._become(State.FAILED, error=error, **_GONE)
+                self._life.fail(error)
                 return
             self.log.add("weighbridge: the port was taken in between, trying another")
 
@@ -124,7 +125,7 @@ class EngineProcess:
         """Start a child, follow it to its end; its exit code."""
         load = self.running.load
         argv = command(self.engine, load, port, bool(getattr(sys, "frozen", False)))
-        self._told = Told()
+        self._life.begin_anew()
         self._refusal = None
         with self._child_lock:
             child = Child(argv, environment(self.engine, self.key, self._environment), self._heard, self._wake.set)
@@ -141,12 +142,12 @@ class EngineProcess:
         self._wake.clear()
         self._drain()
         if self._stopping.is_set():
-            self._become(State.STOPPING)
+            self._life.become(State.STOPPING)
         elif loading and healthy(port) and self._answers(child, port) and not self._stopping.is_set():
             self._drain()
-            self._become(State.READY, stage="ready", url=f"http://127.0.0.1:{port}", **asdict(child.memory()))
+            self._life.become(State.READY, stage="ready", url=f"http://127.0.0.1:{port}", **asdict(child.memory()))
         else:
-            self._publish(pid=child.pid, **asdict(child.memory()))
+            self._life.publish(pid=child.pid, **asdict(child.memory()))
 
     def _answers(self, child: Child, port: int) -> bool:
         try:
@@ -161,35 +162,11 @@ class EngineProcess:
         self._wake.set()
 
     def _drain(self) -> None:
-        told = self._told
+        self._life.hear(self._waiting())
+
+    def _waiting(self) -> Iterator[str]:
         while True:
             try:
-                line = self._lines.get_nowait()
+                yield self._lines.get_nowait()
             except Empty:
-                break
-            self.log.add(line)
-            told = told.with_line(self.engine.report(line))
-        if told is not self._told:
-            self._told = told
-            stage = self.running.stage if self.running.state is State.READY else told.stage
-            self._publish(stage=stage, buffers=told.buffers, held=told.held, settings=settings(self.running.load, told))
-
-    def _become(self, state: State, **changes: object) -> None:
-        since_s = self.running.since_s if state is self.running.state else time.monotonic()
-        self._publish(state=state, since_s=since_s, **changes)
-
-    def _publish(self, **changes: object) -> None:
-        changed = replace(self.running, **changes)  # type: ignore[arg-type] # fields by name
-        if changed != self.running:
-            self.running = changed
-            self._changed()
-
-
-def _fault(error: Exception) -> WeighbridgeError:
-    """What came instead of an end: a refusal, a system that starts nothing, or a fault of the engine's own code."""
-    if isinstance(error, WeighbridgeError):
-        return error
-    if isinstance(error, OSError):
-        return EngineFailed("engine.cannot_start", detail=str(error))
-    _log.error("following an engine failed", exc_info=error)
-    return WeighbridgeError("internal", kind=type(error).__name__)
+                return

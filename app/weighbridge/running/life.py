@@ -1,0 +1,101 @@
+"""What is known of one engine while it lives. Written by one thread at a time, read by any."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from weighbridge.base.errors import EngineFailed, WeighbridgeError
+from weighbridge.library.model import Model
+from weighbridge.running.effective import Told, settings
+from weighbridge.running.log import LogRing
+from weighbridge.running.state import Running, State
+from weighbridge_engines.api import Engine, Load
+
+_log = logging.getLogger(__name__)
+GONE: Mapping[str, None] = {"url": None, "memory_bytes": None, "private_bytes": None}
+"""What is no more once the engine has ended."""
+
+
+class Living(Protocol):
+    """An engine that was started, wherever its library is: what the supervisor sees of it."""
+
+    key: str
+
+    @property
+    def engine(self) -> Engine:
+        """What was started."""
+
+    @property
+    def log(self) -> LogRing:
+        """Its last lines."""
+
+    @property
+    def running(self) -> Running:
+        """All that is known of it, as it stands now."""
+
+    @property
+    def lives(self) -> bool:
+        """False once it is gone, also where that has not been told yet."""
+
+    def stop(self) -> None:
+        """Ask for the end, in any state. Returns at once."""
+
+    def join(self) -> None:
+        """Wait for the end."""
+
+
+class Life:
+    """The state, the log and the reports of an engine from its start on; `changed` is called after each change."""
+
+    def __init__(self, engine: Engine, model: Model, load: Load, changed: Callable[[], None]) -> None:
+        self.log = LogRing()
+        self._engine = engine
+        self._changed = changed
+        self._told = Told()
+        self.running = Running(
+            model.id, model.title, engine.id, State.LOADING, load, settings(load, Told()), since_s=time.monotonic()
+        )
+
+    def begin_anew(self) -> None:
+        """What was told so far was told by an attempt that has ended."""
+        self._told = Told()
+
+    def hear(self, lines: Iterable[str]) -> None:
+        """Lines of the engine's output."""
+        told = self._told
+        for line in lines:
+            self.log.add(line)
+            told = told.with_line(self._engine.report(line))
+        if told is not self._told:
+            self._told = told
+            stage = self.running.stage if self.running.state is State.READY else told.stage
+            self.publish(stage=stage, buffers=told.buffers, held=told.held, settings=settings(self.running.load, told))
+
+    def become(self, state: State, **changes: object) -> None:
+        """Enter `state`, with other changes of `running`, by its fields."""
+        since_s = self.running.since_s if state is self.running.state else time.monotonic()
+        self.publish(state=state, since_s=since_s, **changes)
+
+    def fail(self, error: Exception) -> None:
+        """Become failed: by a refusal, by a system that starts nothing, or by a fault of the engine's own code."""
+        self.become(State.FAILED, error=_fault(error), **GONE)
+
+    def publish(self, **changes: object) -> None:
+        """Changes of `running`, by its fields."""
+        changed = replace(self.running, **changes)  # type: ignore[arg-type] # fields by name
+        if changed != self.running:
+            self.running = changed
+            self._changed()
+
+
+def _fault(error: Exception) -> WeighbridgeError:
+    if isinstance(error, WeighbridgeError):
+        return error
+    if isinstance(error, OSError):
+        return EngineFailed("engine.cannot_start", detail=str(error))
+    _log.error("following an engine failed", exc_info=error)
+    return WeighbridgeError("internal", kind=type(error).__name__)
