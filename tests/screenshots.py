@@ -3,7 +3,8 @@
 Each page light and dark, at the smallest window and at 1440 x 900, with a scanned library of made files, the empty
 Library, and the chat while the echo engine answers. With a real model, also while it loads, loaded, while it answers,
 and with the port open. With `--machine NAME`, the Library alone, on a recorded machine whose cards llama.cpp uses, or
-with `--unused` does not, over models with real headers; and then for another machine. QT_SCALE_FACTOR=2 and
+with `--unused` does not, over models with real headers; and then for another machine. With `--engines`, the page
+Engines alone, on a recorded machine whose card nothing uses. QT_SCALE_FACTOR=2 and
 LC_ALL=es_ES.UTF-8 do what they say.
 """
 
@@ -61,6 +62,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="a real GGUF, loaded and chatted with")
     parser.add_argument("--discover", action="store_true", help="the page Discover alone, against a Hub on loopback")
     parser.add_argument("--downloads", action="store_true", help="the pages Downloads and Network alone")
+    parser.add_argument("--engines", action="store_true", help="the page Engines alone, with a card that nothing uses")
     parser.add_argument("--fonts", type=float, default=1.0, help="how much larger the fonts are")
     parser.add_argument("--machine", help="a recorded machine, of tests/hardware/machines, to show the Library on")
     parser.add_argument("--unused", action="store_true", help="no engine here uses the cards of that machine")
@@ -74,6 +76,8 @@ def main() -> None:
             camera.shoot_discover(arguments.machine)
         elif arguments.downloads:
             camera.shoot_downloads()
+        elif arguments.engines:
+            camera.shoot_engines(arguments.machine or "rtx3090_desktop")
         elif arguments.machine:
             camera.shoot_on(arguments.machine, used=not arguments.unused)
         else:
@@ -128,6 +132,57 @@ class _Camera:
         self._take_downloads()
         self._take("network")
         self._program.close()
+
+    def shoot_engines(self, recorded: str) -> None:
+        """A card that nothing uses, an installation that goes on, one that failed, several builds, and no engine."""
+        from tests import made_builds
+
+        from weighbridge.hardware import again, detect
+
+        machine = _machine(recorded, used=False)
+        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", _unmoved):
+            self._program.open()
+            self._until(lambda: self._program.services is not None and self._program.services.facts.answered)
+            self._take_engines(made_builds.LINES)
+            self._program.close()
+
+    def _take_engines(self, lines: tuple[str, ...]) -> None:
+        from tests.made_builds import CPU, RTX, put_environment
+
+        from weighbridge.base.errors import EngineFailed
+        from weighbridge.base.task import Progress, Task
+        from weighbridge.ui.engines.driving import Installation
+
+        window, builds = self._program.window, self._program.services.builds
+        page = window.pages["engines"]
+        window.show_page("engines")
+        self._until(lambda: bool(page.rows) and bool(page.banners))
+        self._take("engines")
+        going_on = Installation("llama_server-cuda12", Task(), list(lines))
+        going_on.task.progress = Progress(212 << 20, None, "package index")
+        builds.installation = going_on
+        builds.changed.emit()
+        page.rows["llama_server-cuda12"].installing.log.fold.toggle()
+        page.show_build("llama_server-cuda12")
+        self._take("engines_installing", "engines_installing")
+        builds.installation = None
+        values = {"build": "llama_server-cuda12", "reason": "error: Failed to fetch: connection reset", "log_file": "-"}
+        builds.errors = {"llama_server-cuda12": EngineFailed("build.install_failed", lines, **values)}
+        builds.changed.emit()
+        self._take("engines_failed", "engines_failed")
+        builds.errors = {}
+        for build_id, title in (("llama_server-cuda12", "CUDA 12"), ("llama_server-vulkan", "Vulkan")):
+            put_environment(self._home / "data", build_id, title, (CPU, RTX))
+        builds.look()
+        self._until(lambda: "llama_server-vulkan" in {one.id for one in builds.known.builds})
+        builds.use("llama_server-cuda12")
+        self._until(lambda: "llama_server-cuda12" in {one.id for one in builds.known.builds if one.in_use})
+        self._take("engines_several", "engines_several")
+        page.do("remove", "llama_server-vulkan")
+        self._take("engines_remove", "engines_remove")
+        self._program.settings.change(offline=True)
+        page.question.hide()
+        self._take("engines_offline", "engines_offline")
 
     def shoot_discover(self, recorded: str | None) -> None:
         """Before it may ask, what it offers, a model that is open, the choice that is looked at, and what is named."""

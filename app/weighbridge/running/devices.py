@@ -21,6 +21,7 @@ from weighbridge.hardware.merge import with_engines
 from weighbridge.running.bandwidths import CardSpeeds, measure_cards
 from weighbridge.running.builds import Offer, best_offer
 from weighbridge.running.cause import shown_extensions
+from weighbridge.running.choose import PREFERRED
 from weighbridge.running.engines import offers_among
 from weighbridge.running.questions import LIMIT_S, Ask, ask_devices, last_line, why
 from weighbridge_engines.api import Cause, Device, Engine, no_devices
@@ -177,12 +178,18 @@ def missing_build(device: CardOrPart, told: Sequence[Told]) -> Cause | None:
     build = _BUILDS.get(device.vendor)
     if device.seen_by or build is None or any(one.devices is None for one in told):
         return None
-    offer = best_offer(device, [offer for one in told for offer in one.offers])
+    offer = best_offer(device, sorted((offer for one in told for offer in one.offers), key=_preference))
     if offer is not None:
         values = {"device": device.name, "build": offer.title, "engine": offer.engine_title}
         code = "engine.build_not_used" if offer.installed else "engine.build_not_installed"
         return Cause(code, {**values, "build_id": offer.build_id, "verified": offer.verified})
     return Cause("engine.no_build", {"device": device.name, "build": build, "engine": _BUILDS_OF})
+
+
+def _preference(offer: Offer) -> tuple[bool, int]:
+    """What is here first, then the engine that is tried first."""
+    known = offer.engine_id in PREFERRED
+    return not offer.installed, PREFERRED.index(offer.engine_id) if known else len(PREFERRED)
 
 
 def _key(machine: Machine) -> str:

@@ -170,10 +170,11 @@ class BuildRow(QFrame):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         head.setSizePolicy(policy)
-        top = row(head, self._first, self._more, gap=2)
+        told = column(head, self._about, self._sees, self._said, self._doing, gap=1)
+        buttons = column(row(self._first, self._more), None)
+        top = row(told, buttons, gap=3)
         top.setStretch(0, 1)
-        texts = (self._about, self._sees, self._said, self._doing)
-        column(top, *texts, self._installing, self._errors, self._log, owner=self, gap=1)
+        column(top, self._installing, self._errors, self._log, owner=self, gap=2)
 
     def _show_buttons(self, look: BuildLook) -> None:
         first = self._first_act()

@@ -47,6 +47,7 @@ class EngineCard(QFrame):
         held = column(head, self._cannot, self._builds, self._fold, owner=self, gap=1)
         held.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         held.insertSpacing(2, 2 * STEP)
+        held.insertSpacing(4, STEP)
 
     @property
     def rows(self) -> dict[str, BuildRow]:

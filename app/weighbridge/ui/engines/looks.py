@@ -9,9 +9,9 @@ from enum import StrEnum
 from weighbridge.base.explain import explain_code
 from weighbridge.base.units import size
 from weighbridge.base.words import text
-from weighbridge.choices.build_words import title_in_words
 from weighbridge.hardware.machine import Machine
 from weighbridge.running.builds import Build, BuildKind, Recipe, System
+from weighbridge.running.choose import PREFERRED
 from weighbridge.running.devices import Told
 from weighbridge.running.installing import TRIAL, command_for
 from weighbridge.ui.engines import words
@@ -88,9 +88,14 @@ class EngineLook:
 
 
 def looks(known: Known, machine: Machine | None) -> tuple[EngineLook, ...]:
-    """All engines; those of which a build can be used come first."""
+    """All engines; those of which a build can be used come first, and of these the ones that are tried first."""
     made = [_engine(engine, known, machine) for engine in known.engines.values() if engine.id != TRIAL]
-    return tuple(sorted(made, key=lambda look: all(one.state is not BuildState.IN_USE for one in look.builds)))
+    return tuple(sorted(made, key=_place))
+
+
+def _place(look: EngineLook) -> tuple[bool, int]:
+    unusable = all(one.state is not BuildState.IN_USE for one in look.builds)
+    return unusable, PREFERRED.index(look.id) if look.id in PREFERRED else len(PREFERRED)
 
 
 def _engine(engine: Engine, known: Known, machine: Machine | None) -> EngineLook:
@@ -122,7 +127,7 @@ def _here(build: Build, engine: Engine, known: Known, recipes: Mapping[str, Reci
     state = _state(build)
     return BuildLook(
         id=build.id,
-        title=title_in_words(build),
+        title=build.title or text("As it came with Weighbridge"),
         state=state,
         about=" · ".join(filter(None, _about(build, known.bytes_of.get(build.id), _licence(build, recipes)))),
         sees=words.devices_in_words(devices) if _can_say(build, devices) else "",
@@ -140,12 +145,12 @@ def _state(build: Build) -> BuildState:
 
 
 def _about(build: Build, disk_bytes: int | None, licence: str | None) -> list[str]:
-    version = text("version {version}", version=build.version) if build.version else ""
+    version = text("Version {version}", version=build.version) if build.version else ""
     disk = text("{size} on the disk", size=size(disk_bytes)) if disk_bytes is not None else ""
     licence_said = text("licence {licence}", licence=licence) if licence else ""
     day = text("installed on {day}", day=build.installed_on) if build.installed_on else ""
     if build.kind is BuildKind.PROGRAM:
-        return [text("your program"), version]
+        return [text("Your program"), version]
     return [version, disk, licence_said, day]
 
 

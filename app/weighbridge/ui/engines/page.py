@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from weighbridge.ui.engines.build_row import FETCHING, INSTALLING, BuildRow
 from weighbridge.ui.engines.card import EngineCard
 from weighbridge.ui.engines.driving import Said
 from weighbridge.ui.engines.hints import Hint, hints
-from weighbridge.ui.engines.looks import Act, BuildLook, looks
+from weighbridge.ui.engines.looks import Act, BuildLook, Known, looks
+from weighbridge.ui.folders import short
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
 from weighbridge.ui.theme import STEP
@@ -180,7 +182,7 @@ class EnginesPage(Page):
             self._show()
 
     def _show(self) -> None:
-        known = self._builds.known
+        known = self._known()
         self._looking.setVisible(known is None)
         self._show_offline()
         self._show_errors()
@@ -196,6 +198,15 @@ class EnginesPage(Page):
         elif self.isVisible():
             self._timer.start()
         self._find_wanted()
+
+    def _known(self) -> Known | None:
+        """What is known, with what the builds in use told last."""
+        known = self._builds.known
+        if known is None:
+            return None
+        in_use = {build.engine_id: build.id for build in known.builds if build.in_use}
+        told = {in_use[one.engine_id]: one for one in self._services.facts.told if one.engine_id in in_use}
+        return replace(known, told={**known.told, **told})
 
     def _card(self, engine_id: str, title: str) -> EngineCard:
         if engine_id not in self._cards:
@@ -285,7 +296,7 @@ class EnginesPage(Page):
             self._builds.install(build_id, Path(chosen))
 
     def _copy(self, build_id: str) -> None:
-        known, made = self._builds.known, self.rows[build_id]
+        known, made = self._known(), self.rows[build_id]
         if known is not None:
             found = looks(known, self._services.memories.machine)
             commands = {one.id: one.command for look in found for one in (*look.builds, *look.others)}
@@ -294,8 +305,9 @@ class EnginesPage(Page):
     def _ask_to_remove(self, build: Build) -> None:
         known = self._builds.known
         taken = known.bytes_of.get(build.id) if known is not None else None
-        what = text("Remove {build} of {engine}?", build=build.title, engine=build.engine_title)
-        told = text("The folder {path} is deleted, which frees {size}.", path=build.place, size=size(taken))
+        what = text("Remove the {build} build of {engine}?", build=build.title, engine=build.engine_title)
+        folder = short(Path(build.place).parent, Path.home())
+        told = text("The folder {path} is deleted, which frees {size}.", path=folder, size=size(taken))
         rest = text("Another build is used then.") if build.in_use else ""
         answers = ((text("Remove"), partial(self._builds.remove, build.id)), (text("Keep it"), lambda: None))
         self._question.ask(" ".join(filter(None, (what, told, rest))), answers, focus=1)

@@ -61,11 +61,11 @@ def vendors_in_words(vendors: Iterable[str]) -> str:
 
 
 def fetched_in_words(recipe: Recipe) -> str:
-    """How much comes from where: "33.0 MiB from the package index"."""
+    """How much comes from where: "Some 33.0 MiB from the package index"."""
     place = _host(recipe.index) if recipe.index else text("the package index")
     if recipe.download_bytes is None:
-        return text("from {place}, how much is not known", place=place)
-    return text("some {size} from {place}", size=size(recipe.download_bytes), place=place)
+        return text("From {place}, how much is not known", place=place)
+    return text("Some {size} from {place}", size=size(recipe.download_bytes), place=place)
 
 
 def stage_in_words(note: str) -> str:
