@@ -276,6 +276,11 @@ def no_check(load: Load) -> None:
     del load
 
 
+def no_schema_check(schema: object) -> None:
+    """The `check_schema` of an engine that has no schemas, or checks them itself."""
+    del schema
+
+
 def no_devices() -> list[Device]:
     """The `devices` of an engine that cannot tell."""
     return []
@@ -329,7 +334,8 @@ class Engine:
 
     `controls` are the settings of a load that it knows, as data; `check(load)` raises Unsupported where it could not
     follow one, before anything is started. `said(load)` is the command line of a program of the same engine that would
-    do the same, without any key.
+    do the same, without any key. `check_schema(schema)` raises RequestRefused where it would pass over a part of a JSON
+    schema in silence; one that is hosted by `hosting` checks for itself.
 
     One engine may be here in several builds. `build` is the id of this one, "" for a library beside this program.
     `python` is the Python whose environment holds the library, where that is not ours; its worker is started with
@@ -359,6 +365,7 @@ class Engine:
     controls: tuple[Control, ...] = ()
     check: Callable[[Load], None] = no_check
     said: Callable[[Load], list[str]] | None = None
+    check_schema: Callable[[object], None] = no_schema_check
     environment: Mapping[str, str] = field(default_factory=dict)
     knows_keys: bool = True
     build: str = ""

@@ -15,11 +15,13 @@ from functools import reduce
 from importlib import metadata, util
 from typing import Any
 
+from weighbridge_engines import schemas
 from weighbridge_engines.api import Capability, Cause, Device, Engine, Load, Unsupported
 from weighbridge_engines.cuda_bandwidth import bandwidth
 from weighbridge_engines.llama_failures import diagnose
 from weighbridge_engines.llama_log import report, row
 from weighbridge_engines.llama_parameters import command_line, values
+from weighbridge_engines.llama_patterns import known
 from weighbridge_engines.llama_settings import CONTROLS, checked_for_library
 
 
@@ -162,6 +164,12 @@ def _stand_still_at_a_crash() -> None:
         library.signal(signal.SIGSEGV, ctypes.cast(library.pause, ctypes.c_void_p))
 
 
+def check_schema(schema: object) -> None:
+    """Raise RequestRefused, with the keyword, where llama.cpp would not hold an answer to all of `schema`."""
+    schemas.check_schema(schema, schemas.BOUNDS)
+    schemas.check_patterns(schema, known)
+
+
 ENGINE = Engine(
     id="llama_server",
     title="llama.cpp",
@@ -195,5 +203,6 @@ ENGINE = Engine(
     controls=CONTROLS,
     check=checked_for_library,
     said=command_line,
+    check_schema=check_schema,
     environment={"GGML_NO_BACKTRACE": "1"},
 )

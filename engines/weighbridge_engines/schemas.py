@@ -1,13 +1,13 @@
-"""Which JSON schemas llama-cpp-python can hold an answer to. Pure.
+"""Which JSON schemas llama.cpp and llama-cpp-python can hold an answer to. Pure.
 
-Its converter takes the first form that it knows in a schema and passes over the rest of it in silence; here each
-keyword that would be passed over is refused by name. What it keeps to is stricter than the schema in one way: where
+Their converters take the first form that they know in a schema and pass over the rest of it in silence; here each
+keyword that would be passed over is refused by name. What they keep to is stricter than the schema in one way: where
 `properties` are given, an object has no others unless `additionalProperties` says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from weighbridge_engines.api import RequestRefused
@@ -26,9 +26,23 @@ _NOTES = frozenset(
 """What says nothing of a value's form."""
 
 
-def check_schema(schema: object) -> None:
-    """Raise RequestRefused, which names the keyword, where an answer could not be held to all of `schema`."""
-    _check(schema, "schema", 0)
+BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
+"""What llama.cpp's own converter keeps to where the type is "integer"."""
+
+
+def check_schema(schema: object, of_integers: frozenset[str] = frozenset()) -> None:
+    """Raise RequestRefused, which names the keyword, where an answer could not be held to all of `schema`.
+
+    `of_integers` are the keywords that are kept to for whole numbers.
+    """
+    _check(schema, "schema", 0, of_integers)
+
+
+def check_patterns(schema: object, known: Callable[[str], bool]) -> None:
+    """Raise RequestRefused for a regular expression in `schema`, which is checked before, that is not `known`."""
+    for pattern in patterns(schema):
+        if not known(pattern):
+            raise RequestRefused(f"the pattern {pattern[:100]} cannot be kept to here", FIELD)
 
 
 def patterns(schema: object) -> Iterator[str]:
@@ -38,17 +52,25 @@ def patterns(schema: object) -> Iterator[str]:
             yield part["pattern"]
 
 
-def _check(schema: object, path: str, depth: int) -> None:
+def _check(schema: object, path: str, depth: int, of_integers: frozenset[str]) -> None:
     if depth > MOST_DEPTH:
         raise _refusal(path, "is nested too deeply")
     if not isinstance(schema, dict):
         raise _refusal(path, "is not an object")
-    known = _NOTES | _form(schema, path)
+    known = _NOTES | _form(schema, path) | _bounds(schema, of_integers)
     for keyword in schema:
         if keyword not in known:
             raise _refusal(f"{path}.{keyword}", "cannot be kept to here")
     for name, inner in _inner(schema):
-        _check(inner, f"{path}.{name}", depth + 1)
+        _check(inner, f"{path}.{name}", depth + 1, of_integers)
+
+
+def _bounds(schema: Mapping[str, Any], of_integers: frozenset[str]) -> frozenset[str]:
+    """Of two bounds at one end, the converter sees the one that belongs to the range."""
+    if schema.get("type") != "integer":
+        return frozenset()
+    seen = {f"exclusive{end.capitalize()}" for end in ("minimum", "maximum") if end in schema}
+    return of_integers - seen
 
 
 def _form(schema: Mapping[str, Any], path: str) -> frozenset[str]:
