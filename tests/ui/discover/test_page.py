@@ -304,6 +304,8 @@ def test_the_card_is_read_when_it_is_unfolded_and_fetches_nothing_else(qtbot, op
     qtbot.waitUntil(lambda: "Made with" in detail.card.raw)
     assert "<img" not in detail.card.raw and "license:" not in detail.card.raw
     assert detail.card.links.isHidden()
+    qtbot.waitUntil(lambda: not detail._to_card.isActive())
+    assert not detail.card_fold.line.visibleRegion().isEmpty()
     detail.card._view.link_wanted.emit("https://github.com/ggml-org/llama.cpp")
     assert detail.card.links.isVisible()
     assert shown == []

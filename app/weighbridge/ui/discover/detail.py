@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QSignalBlocker, QSize, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from weighbridge.base.units import size
@@ -25,6 +25,9 @@ from weighbridge.ui.widgets.fold import Fold
 from weighbridge.ui.widgets.parts import button, column, give_role, label, row, selectable
 from weighbridge.ui.widgets.template_view import TemplateView
 from weighbridge.ui.widgets.weighed_view import WeighedView
+
+_LAID_OUT_MS = 400
+"""After so long, what was unfolded has its height; until then its beginning is kept in sight."""
 
 
 class ChoiceDetail(QFrame):
@@ -52,7 +55,8 @@ class ChoiceDetail(QFrame):
         self._card = CardView(theme, background)
         self._card_fold = Fold(theme, self._card)
         self._card_fold.say(text("Model card"))
-        self._card_fold.unfolded.connect(lambda is_open: self.card_wanted.emit() if is_open else None)
+        self._card_fold.unfolded.connect(self._card_unfolded)
+        self._to_card = QTimer(self, interval=_LAID_OUT_MS, singleShot=True)
         self._template = TemplateView(theme)
         self._theme = theme
         self._lay_out()
@@ -132,6 +136,7 @@ class ChoiceDetail(QFrame):
 
     def discard(self) -> None:
         """Stop all work: the page goes away."""
+        self._to_card.stop()
         self._card.discard()
 
     def _lay_out(self) -> None:
@@ -147,10 +152,26 @@ class ChoiceDetail(QFrame):
         head = column(top, below, gap=1)
         head.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 0)
         self._area = FittedArea(inner)
+        self._area.verticalScrollBar().rangeChanged.connect(self._keep_card)
         outer = column(head, self._area, owner=self, gap=2)
         outer.setContentsMargins(1, 1, 1, 1)
         self._note.hide()
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+
+    def _card_unfolded(self, is_open: bool) -> None:
+        if is_open:
+            self.card_wanted.emit()
+            self._to_card.start()
+
+    def show_card(self, card: str | None) -> None:
+        """Show the card, from its beginning."""
+        self._card.show_card(card)
+        self._to_card.start()
+
+    def _keep_card(self) -> None:
+        """The card finds its height bit by bit."""
+        if self._to_card.isActive():
+            self._area.verticalScrollBar().setValue(self._card_fold.y())
 
     def _tint(self) -> None:
         side = self.fontMetrics().height()

@@ -306,7 +306,7 @@ class ChoicesPane(QWidget):
             return
         self._card_of = chosen.key
         self._detail.card.wait()
-        self._discovery.read_card(sight.repository, self._detail.card.show_card, self._detail.card.show_error)
+        self._discovery.read_card(sight.repository, self._detail.show_card, self._detail.card.show_error)
 
     def _get(self) -> None:
         services, wanted = self._services, self._detail.wanted
