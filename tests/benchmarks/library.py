@@ -84,9 +84,8 @@ class _Run:
         shown_s = time.perf_counter()
         with self._longest(found, "longest until rows"):
             program.open()
-            self._until(lambda: "library" in program.window.pages)
-            program.window.show_page("library")
-            page = program.window.pages["library"]
+            self._until(lambda: program.window.page_name == "library")
+            page = program.window.page
             table = page.table.model()
             self._until(lambda: table.rowCount() > 0)
         found["rows after window"] = (time.perf_counter() - shown_s) * 1e3

@@ -46,12 +46,13 @@ from weighbridge_engines.api import Cause
 
 _HEADERS_MS = 500
 """How long headers that were read gather before they are shown."""
-_LOW_EMS, _CHIPS_EMS = 34, 48
+_LOWEST_EMS, _LOW_EMS, _CHIPS_EMS = 22, 34, 48
 """A page that is lower than so many lines of text is low: a small window with large fonts. Chips need some more."""
+_LEAST_ROWS = 2
 _KEPT = {
     (False, False): (4, LEAST_LINES),
     (False, True): (2, LEAST_LINES),
-    (True, False): (2, 2),
+    (True, False): (4, 2),
     (True, True): (1, 2),
 }
 """Rows of the table and lines of the detail that stay in sight, where the page is low and where the strip is open."""
@@ -65,6 +66,7 @@ class LibraryPage(Page):
         self._services = services
         self._scanning = Scanning(services, self)
         self._asked_to_measure = False
+        self._is_shut = False
         self._off_list = len(services.library.off_list)
         self._table = LibraryTable(services.theme)
         self._table.explain_speed_by(services.weighing.speed_basis)
@@ -199,6 +201,8 @@ class LibraryPage(Page):
         return next((each for each in (self._shelf, self._doubles, self._adding) if each.busy), None)
 
     def shut(self) -> None:
+        self._is_shut = True
+        self._later.stop()
         self._scanning.cancel()
         self._adding.cancel()
         self._starter.cancel()
@@ -429,6 +433,8 @@ class LibraryPage(Page):
         self._errors.show_error(error)
 
     def _show_all(self) -> None:
+        if self._is_shut:  # engines that end tell so, too
+            return
         services = self._services
         rows = self._rows.all()
         self._table.show_rows(rows, services.settings.value.context)
@@ -510,6 +516,7 @@ class LibraryPage(Page):
         lines, is_open = self.height() / self.fontMetrics().height(), self._machine.is_open
         low, panel_open = lines < _LOW_EMS, bool(self._foot.open_part)
         rows, kept = _KEPT[low, is_open]
+        rows = min(rows, _LEAST_ROWS) if lines < _LOWEST_EMS else rows
         self._detail.keep_lines(kept)
         self._foot.panel.keep_lines(kept)
         self._table_panel.setMinimumHeight(self._table.height_of(rows) + 4)

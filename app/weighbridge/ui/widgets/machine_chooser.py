@@ -65,7 +65,8 @@ class MachineChooser(QObject):
     def show_machine(self) -> None:
         """Say which machine models are weighed for."""
         weighing = self._services.weighing
-        self.opener.setVisible(not self.is_open)
+        if self.is_open or self.opener.parent() is not None:  # what has no place yet would show as a window
+            self.opener.setVisible(not self.is_open)
         self.strip.show_machine(None if weighing.other is None else weighing.machine)
 
     def _allow(self) -> None:
