@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from PySide6.QtCore import QByteArray, QPoint, Qt, Signal
+from PySide6.QtCore import QByteArray, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QCursor, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QToolTip, QWidget
 
@@ -52,6 +52,7 @@ class Window(QMainWindow):
         self._bus = bus
         self._services: Services | None = None
         self._page_of: dict[str, Page] = {}
+        self._unmade: dict[str, Callable[[Services], Page]] = {}
         self._topbar = TopBar(theme)
         self._sidebar = Sidebar(theme)
         self._errors = ErrorPanel(theme)
@@ -80,7 +81,9 @@ class Window(QMainWindow):
 
     @property
     def pages(self) -> Mapping[str, Page]:
-        """All pages by name."""
+        """All pages by name; those that are still to come are made now."""
+        for name in tuple(self._unmade):
+            self._make(name)
         return self._page_of
 
     @property
@@ -94,21 +97,21 @@ class Window(QMainWindow):
         return self._palette
 
     def fill(self, services: Services, makers: Mapping[str, Callable[[Services], Page]], first: str) -> None:
-        """Make the pages and show the one called `first`."""
+        """Make the page called `first` and show it; the others are made after it, one by one between two events."""
         from weighbridge.ui.status import Status  # with all that it tells of: not before the window shows
 
         self._services = services
         self._status = Status(services, self._topbar, self._sidebar)
-        for page in PAGES:
-            made = makers[page.name](services)
-            self._page_of[page.name] = made
-            self._stack.addWidget(made)
+        self._unmade = {page.name: makers[page.name] for page in PAGES}
         services.memories.start()
         self.show_page(first)
         self._tell_notices()
+        QTimer.singleShot(0, self, self._make_next)
 
     def show_page(self, name: str) -> None:
         """Show a page by its name."""
+        if name in self._unmade:
+            self._make(name)
         page = self._page_of.get(name)
         if page is None or page is self.page:
             return
@@ -146,6 +149,7 @@ class Window(QMainWindow):
 
     def shut(self) -> None:
         """Stop all that the window drives. It may be deleted after this."""
+        self._unmade = {}
         if self.page is not None:
             self.page.left()
         for page in self._page_of.values():
@@ -167,6 +171,17 @@ class Window(QMainWindow):
         narrow = self.width() < self.fontMetrics().height() * _NARROW_EMS
         self._sidebar.use_narrow(narrow)
         self._topbar.begin_at(0 if narrow else self._sidebar.width() + 4 * STEP)
+
+    def _make(self, name: str) -> None:
+        assert self._services is not None
+        made = self._unmade.pop(name)(self._services)
+        self._page_of[name] = made
+        self._stack.addWidget(made)
+
+    def _make_next(self) -> None:
+        if self._unmade:
+            self._make(next(iter(self._unmade)))
+            QTimer.singleShot(0, self, self._make_next)
 
     def _lay_out(self) -> None:
         pages = QWidget()
