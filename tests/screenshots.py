@@ -135,7 +135,7 @@ class _Camera:
 
     def shoot_engines(self, recorded: str) -> None:
         """A card that nothing uses, an installation that goes on, one that failed, several builds, and no engine."""
-        from tests import made_builds
+        from tests.ui.engines.made_engines import LINES
 
         from weighbridge.hardware import again, detect
 
@@ -143,11 +143,11 @@ class _Camera:
         with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", _unmoved):
             self._program.open()
             self._until(lambda: self._program.services is not None and self._program.services.facts.answered)
-            self._take_engines(made_builds.LINES)
+            self._take_engines(LINES)
             self._program.close()
 
     def _take_engines(self, lines: tuple[str, ...]) -> None:
-        from tests.made_builds import CPU, RTX, put_environment
+        from tests.ui.engines.made_engines import CPU, RTX, put_environment
 
         from weighbridge.base.errors import EngineFailed
         from weighbridge.base.task import Progress, Task

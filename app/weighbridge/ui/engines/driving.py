@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,11 +31,12 @@ from weighbridge.ui.machine_facts import MachineFacts
 
 @dataclass
 class Installation:
-    """One that goes on. `lines` grows, from another thread."""
+    """One that goes on, since `since_s` of the monotonic clock. `lines` grows, from another thread."""
 
     build_id: str
     task: Task | None = None
     lines: list[str] = field(default_factory=list)
+    since_s: float = field(default_factory=time.monotonic)
 
     @property
     def progress(self) -> Progress:

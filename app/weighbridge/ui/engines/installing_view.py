@@ -24,7 +24,6 @@ class InstallingView(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._installation: Installation | None = None
-        self._since_s = 0.0
         self._stage = label("")
         self._bar = QProgressBar(textVisible=False)
         self._bar.setRange(0, 0)
@@ -54,7 +53,6 @@ class InstallingView(QWidget):
         """Show this one; None: there is none."""
         if installation is not self._installation:
             self._installation = installation
-            self._since_s = time.monotonic()
             self._cancel.setEnabled(True)
             self._log.show_lines(None)
         self.setVisible(installation is not None)
@@ -71,7 +69,7 @@ class InstallingView(QWidget):
         progress = made.progress
         said = [stage_in_words(progress.note)]
         said += [text("{size} so far", size=size(progress.done))] if progress.done else []
-        said.append(duration(time.monotonic() - self._since_s))
+        said.append(duration(time.monotonic() - made.since_s))
         self._stage.setText(" · ".join(said))
         self._log.show_lines(made.lines)
 
