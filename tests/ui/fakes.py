@@ -49,6 +49,9 @@ class FakeSupervisor:
     def default_load(self, model):
         return Load(str(model.path), context=self.contexts[-1] if self.contexts else 4096)
 
+    def plain_load(self, model):
+        return self.default_load(model)
+
     def use_context(self, context):
         self.contexts.append(context)
 

@@ -97,7 +97,22 @@ def m005_library(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_chats, m002_observations, m003_speeds, m004_downloads, m005_library)
+def m006_presets(connection: sqlite3.Connection) -> None:
+    """Ways to load a model, by its path (bytes, as the file system has it), its format and a name."""
+    connection.execute(
+        "CREATE TABLE presets (path BLOB NOT NULL, format TEXT NOT NULL, name TEXT NOT NULL, chosen TEXT NOT NULL,"
+        " is_default INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (path, format, name))"
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    m001_chats,
+    m002_observations,
+    m003_speeds,
+    m004_downloads,
+    m005_library,
+    m006_presets,
+)
 
 
 class Database:

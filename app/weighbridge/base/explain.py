@@ -359,6 +359,18 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("{field} is not a list with at least one message."),
         mark("Send the conversation as a list of messages."),
     ),
+    "preset.exists": (
+        mark("{model} has a preset called {preset} already."),
+        mark("Choose another name, or remove that one first."),
+    ),
+    "preset.name": (
+        mark("A preset cannot be called that."),
+        mark("Give it a name of 1 to {longest} letters."),
+    ),
+    "preset.unknown": (
+        mark("{model} has no preset called {preset}."),
+        mark("There are: {known}."),
+    ),
     "request.not_flag": (
         mark("{field} is neither true nor false."),
         mark("Send true or false, or leave it out."),

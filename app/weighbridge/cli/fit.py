@@ -41,6 +41,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--engine", metavar="ID", help=text("weigh for this engine; default: the one that would run it")
     )
+    parser.add_argument("--preset", metavar=text("NAME"), help=text("weigh as this preset of the model says"))
     parser.add_argument("--context", type=positive, metavar="N", help=text("context length in tokens"))
     parser.add_argument("--kv", choices=KV_TYPES, help=text("type of the KV cache; default: f16"))
     parser.add_argument("--slots", type=positive, metavar="N", help=text("answers at the same time; default: 1"))
@@ -77,9 +78,11 @@ def run(arguments: argparse.Namespace) -> int:
     if is_described(arguments) and arguments.exact:
         raise Refused("options.not_together", one="--exact", other="--gpu / --ram / --machine")
     target = _target(arguments)
-    ground = Ground(arguments)
     if isinstance(target, Reference):
-        return fit_at_hub(arguments, target, ground)
+        if arguments.preset is not None:
+            raise NotFound("preset.unknown", preset=arguments.preset, model=arguments.target, known="-")
+        return fit_at_hub(arguments, target, Ground(arguments))
+    ground = Ground(arguments, target)
     report(arguments, ground, Report(target, _beside(target, arguments.beside, ground)))
     return 0
 

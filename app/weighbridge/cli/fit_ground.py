@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from weighbridge.choices.family import siblings
 from weighbridge.choices.speeds import Speedometer
 from weighbridge.cli import surroundings as looked_at
 from weighbridge.cli.described import is_described, surroundings_asked
-from weighbridge.cli.loading import scanned_library, settings
+from weighbridge.cli.loading import scanned_library, settings, tell_left_out
 from weighbridge.cli.outlook import Outlook, Question, outlook, past_speeds
 from weighbridge.estimates.beside import Beside
 from weighbridge.estimates.blueprint import Blueprint
@@ -30,33 +30,44 @@ from weighbridge.running.choose import Asked, Defaults, batch_for, default_load
 from weighbridge.running.defaults import machine_defaults
 from weighbridge.running.observations import Observation, Observations
 from weighbridge.running.paces import speed_tables
+from weighbridge.running.presets import PresetLoads, Presets
 from weighbridge.running.sizing import Sizing, Table
 from weighbridge.running.speed_observations import SpeedObservation
 from weighbridge.running.whole import cards_of
-from weighbridge_engines.api import Cause, Load
+from weighbridge_engines.api import Cause, Engine, Load
 
 
 class Ground:
-    """The ground that the options of the command describe, looked at once."""
+    """The ground that the options of the command describe, looked at once. `target`: the model here that is meant.
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
+    Raises NotFound where it has no preset of the name that is asked for.
+    """
+
+    def __init__(self, arguments: argparse.Namespace, target: Model | None = None) -> None:
         self.tables = speed_tables()
         self.elsewhere = is_described(arguments)
         self.around = surroundings_asked(arguments, looked_at.surroundings(arguments.engines()), self.tables.cards)
         self.blueprints = Blueprints()
         self._asked = arguments
+        wanted = {target.id: arguments.preset} if target is not None and arguments.preset is not None else {}
+        self._presets = _preset_loads(self.around.engines, wanted)
+        if target is not None:
+            tell_left_out(self._presets, target)
 
     def load(self, model: Model) -> Load:
         """The load that `run` and `serve` would make, with what was asked for here."""
         asked = self._asked
-        load = replace(
-            default_load(model, self._defaults),
-            key_type=asked.kv,
-            value_type=asked.kv,
-            gpu_layers=asked.gpu_layers,
-            cpu_experts=asked.cpu_experts,
-        )
-        return replace(load, batch=asked.batch or batch_for(model, load, self._defaults))
+        told = {
+            "key_type": asked.kv,
+            "value_type": asked.kv,
+            "gpu_layers": asked.gpu_layers,
+            "cpu_experts": asked.cpu_experts,
+            "batch": asked.batch,
+        }
+        load = default_load(model, self._defaults)
+        changed = replace(load, **{name: value for name, value in told.items() if value is not None})
+        own = load.batch == batch_for(model, load, self._defaults)
+        return replace(changed, batch=batch_for(model, changed, self._defaults)) if own and not asked.batch else changed
 
     def weighed(self, model: Model, beside: Beside, *, with_remedy: bool = False) -> Choice:
         """The model as it would be loaded."""
@@ -99,7 +110,8 @@ class Ground:
         asked = Asked(context=options.context, threads=options.threads, slots=options.slots)
         on_cards = cards_of(lambda: self.around.machine, self.around.engines, self.blueprints.of)
         defaults = machine_defaults(settings().value.context, on_cards)
-        return replace(defaults, cores=self.around.machine.cpu.usable_cores or defaults.cores, asked=asked)
+        cores = self.around.machine.cpu.usable_cores or defaults.cores
+        return replace(defaults, cores=cores, asked=asked, in_preset=self._presets.in_load)
 
     @cached_property
     def _past(self) -> tuple[SpeedObservation, ...]:
@@ -108,6 +120,15 @@ class Ground:
     @cached_property
     def _speedometer(self) -> Speedometer:
         return Speedometer(self.around, self.tables, self._past)
+
+
+def _preset_loads(engines: Mapping[str, Engine], wanted: Mapping[str, str]) -> PresetLoads:
+    """With the presets there are; none where there is no database yet, and none is made for asking."""
+    path = default_paths().database
+    if not path.exists():
+        return PresetLoads(None, engines, wanted)
+    with closing(Database(path)) as database:
+        return PresetLoads(Presets(database), engines, wanted)
 
 
 def past_loads() -> tuple[Observation, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from weighbridge.base.errors import NotFound, WeighbridgeError
+from weighbridge.base.errors import NotFound, Refused, WeighbridgeError
 from weighbridge.base.explain import explain_code
 from weighbridge.base.paths import default_paths, user_path
 from weighbridge.base.words import text
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.library.index import Library
     from weighbridge.library.model import Model
+    from weighbridge.running.choose import NameParts
     from weighbridge.running.parts import Parts
+    from weighbridge.running.presets import PresetLoads
     from weighbridge.running.recording import Recorders
     from weighbridge.running.supervisor import Supervisor
     from weighbridge_engines.api import Engine
@@ -47,7 +49,8 @@ class Owned:
 
 
 def add_load_options(parser: argparse.ArgumentParser) -> None:
-    """`--context`, `--threads` and `--slots`; all default to what suits the machine."""
+    """`--preset`, `--context`, `--threads` and `--slots`; all default to what suits the model and the machine."""
+    parser.add_argument("--preset", metavar=text("NAME"), help=text("load as this preset of the model says"))
     parser.add_argument("--context", type=positive, metavar="N", help=text("context length in tokens"))
     parser.add_argument("--threads", type=positive, metavar="N", help=text("threads; default: all cores but one"))
     parser.add_argument("--slots", type=positive, metavar="N", help=text("answers at the same time; default: 1"))
@@ -131,10 +134,14 @@ def open_database() -> Iterator[Database | None]:
 
 
 @contextmanager
-def owner_of_engines(arguments: argparse.Namespace, mark: str | None = None) -> Iterator[Owned]:
-    """A supervisor, which ends every engine when the block is left. The load options hold for every load of it.
+def owner_of_engines(
+    arguments: argparse.Namespace, mark: str | None = None, model: Model | None = None
+) -> Iterator[Owned]:
+    """A supervisor, which ends every engine when the block is left. The load options hold for every load of it, but
+    a preset for `model` alone: what of it cannot be used is told on standard error.
 
-    `mark` is that of the data folder's lock, where we hold it: what its last owner left behind is ended first.
+    `mark` is that of the data folder's lock, where we hold it: what its last owner left behind is ended first. Raises
+    NotFound where `model` has no such preset.
     """
     from weighbridge.chat.speeds import AnswerSpeeds
     from weighbridge.choices.blueprints import Blueprints
@@ -152,15 +159,46 @@ def owner_of_engines(arguments: argparse.Namespace, mark: str | None = None) -> 
     engines, blueprints = arguments.engines(), Blueprints()
     on_cards = cards_of(cache(partial(seen_machine, engines)), engines, blueprints.of)
     defaults = replace(machine_defaults(kept.context, on_cards), asked=asked)
-    with _recorders(engines, blueprints) as (recorders, parts):
+    with _recorders(engines, blueprints) as (recorders, parts), open_presets(arguments, engines, model) as in_preset:
         told = (recorders.loads.loaded, recorders.uses.used) if recorders else (None, None)
         scales = machine_scales(blueprints.of, engines, parts.beside)
-        defaults = replace(defaults, name_parts=parts.named_in)
+        defaults = replace(defaults, name_parts=parts.named_in, in_preset=in_preset)
         supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, *told)
         try:
             yield Owned(supervisor, AnswerSpeeds(supervisor, recorders.speeds) if recorders else None)
         finally:
             supervisor.close()
+
+
+@contextmanager
+def open_presets(
+    arguments: argparse.Namespace, engines: Mapping[str, Engine], model: Model | None
+) -> Iterator[NameParts]:
+    """What puts presets into loads: for `model` the one that `--preset` names, else the default one of each.
+
+    What of the model's preset the engine would not take is told on standard error. Raises NotFound where it has none
+    of that name, Refused where no model is meant that could have one.
+    """
+    from weighbridge.running.presets import PresetLoads, Presets
+
+    name = arguments.preset
+    if name is not None and model is None:
+        raise Refused("options.needs", one="--preset", other="--model")
+    with open_database() as database:
+        wanted = {} if model is None or name is None else {model.id: name}
+        loads = PresetLoads(None if database is None else Presets(database), engines, wanted)
+        if model is not None:
+            tell_left_out(loads, model)
+        yield loads.in_load
+
+
+def tell_left_out(loads: PresetLoads, model: Model) -> None:
+    """Say on standard error what of the preset of `model` is not used, and why."""
+    from weighbridge.choices.setting_words import refusal_in_words
+    from weighbridge_engines.api import Load
+
+    for cause in loads.taken(Load(str(model.path)), model).left_out:
+        print(refusal_in_words(cause), file=sys.stderr)
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from weighbridge.cli import (
     login,
     ls,
     note,
+    presets_command,
     pull,
     rm,
     run_command,
@@ -49,7 +50,7 @@ COMMANDS = (
     run_command,
     serve,
     engines_command,
-    *(add, note, verify, doubles, rm),
+    *(add, note, verify, doubles, rm, presets_command),
 )
 """One module a command (login and logout share one); each registers itself with `add(subparsers)` and sets `run`, which
 is called with the arguments."""

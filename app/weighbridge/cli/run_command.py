@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     body = chat_body(model.id, _messages(arguments), sampling)
     client = ChatClient()
     try:
-        with owner_of_engines(arguments) as owned:
+        with owner_of_engines(arguments, model=model) as owned:
             with owned.supervisor.lease(model).result() as lease, owned.attend(model, lambda: shown.reading):
                 shown = _Shown(quiet=arguments.json)
                 client.stream(lease, body, shown.take, Task())

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     library = library_for(arguments.model)
     model = library.resolve(arguments.model) if arguments.model else None
-    with StopSignals() as stop, _ownership() as lock, owner_of_engines(arguments, lock.mark) as owned:
+    with StopSignals() as stop, _ownership() as lock, owner_of_engines(arguments, lock.mark, model) as owned:
         supervisor = owned.supervisor
         port = Port(gateway(library, supervisor, RequestRecords()))
         url = port.start(settings().value.port if arguments.port is None else arguments.port)

@@ -18,7 +18,7 @@ from typing import Any
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.library.model import Model
-from weighbridge.running.choose import Defaults, HoldWhole, default_load, engine_for
+from weighbridge.running.choose import Defaults, HoldWhole, alone, default_load, engine_for
 from weighbridge.running.command import check_load
 from weighbridge.running.failures import Attempt, Failures
 from weighbridge.running.lease import Lease
@@ -104,6 +104,10 @@ class Supervisor:
         return default_load(model, self._defaults)
 
     def use_context(self, context: int) -> None:
+    def plain_load(self, model: Model) -> Load:
+        """The same without the model's preset."""
+        return default_load(model, replace(self._defaults, in_preset=alone))
+
         """The context length, in tokens, of loads from now on."""
         self._defaults = replace(self._defaults, context=context)
 

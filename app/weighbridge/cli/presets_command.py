@@ -1,0 +1,142 @@
+"""`weighbridge presets`: the ways to load a model that are kept by name."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.base.errors import Refused
+from weighbridge.base.words import text
+
+if TYPE_CHECKING:
+    from weighbridge.library.index import Library
+    from weighbridge.library.model import Model
+    from weighbridge.running.presets import Preset, Presets
+    from weighbridge_engines.api import Engine
+
+
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser("presets", help=text("ways to load a model, kept by name"))
+    parts = parser.add_subparsers(required=True, metavar=text("ACTION"))
+    listed = parts.add_parser("ls", help=text("list them"))
+    listed.add_argument("model", metavar=text("MODEL"), nargs="?", help=text("only those of this model"))
+    listed.add_argument("--json", action="store_true", help=text("print JSON"))
+    listed.set_defaults(run=_ls)
+    kept = _of_one(parts, "set", text("keep settings under a name"), _set)
+    kept.add_argument("values", metavar=text("SETTING=VALUE"), nargs="+", help=text("context=8192 key_type=q8_0"))
+    _of_one(parts, "rm", text("forget one"), _rm)
+    _of_one(parts, "default", text("take it where nothing else is asked"), _default)
+
+
+def _of_one(parts: Any, name: str, words: str, run: Any) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = parts.add_parser(name, help=words)
+    parser.add_argument("model", metavar=text("MODEL"), help=text("its name, as ls shows it, or its path"))
+    parser.add_argument("preset", metavar=text("NAME"), help=text("the preset's name"))
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _ls(arguments: argparse.Namespace) -> int:
+    """List them, model by model."""
+    from weighbridge.cli.table import table
+
+    with _open() as (library, presets):
+        models = [library.resolve(arguments.model)] if arguments.model else library.models
+        found = [(model, one) for model in models for one in presets.of(model)]
+    if arguments.json:
+        print(json.dumps([_as_json(model, one) for model, one in found]))
+    elif not found:
+        print(text("There are no presets."))
+    else:
+        print(table((text("MODEL"), text("PRESET"), text("SETTINGS")), [_row(*each) for each in found]))
+    return 0
+
+
+def _set(arguments: argparse.Namespace) -> int:
+    """Keep the values, each checked by what the engine that would run the model may be told."""
+    from weighbridge.running.choose import engine_for
+
+    with _open() as (library, presets):
+        model = library.resolve(arguments.model)
+        engine = engine_for(model, arguments.engines().values())
+        presets.save(model, arguments.preset, _values(model, engine, arguments.values))
+    return 0
+
+
+def _rm(arguments: argparse.Namespace) -> int:
+    """Forget one."""
+    with _open() as (library, presets):
+        presets.remove(library.resolve(arguments.model), arguments.preset)
+    return 0
+
+
+def _default(arguments: argparse.Namespace) -> int:
+    """Make one the default of its model."""
+    with _open() as (library, presets):
+        presets.make_default(library.resolve(arguments.model), arguments.preset)
+    return 0
+
+
+@contextmanager
+def _open() -> Iterator[tuple[Library, Presets]]:
+    """The library, scanned just now, and its presets. Raises a WeighbridgeError where the database cannot be used."""
+    from contextlib import closing
+
+    from weighbridge.base.database import Database
+    from weighbridge.base.paths import default_paths
+    from weighbridge.cli.loading import scanned_library
+    from weighbridge.running.presets import Presets
+
+    library = scanned_library()
+    with closing(Database(default_paths().database)) as database:
+        yield library, Presets(database)
+
+
+def _values(model: Model, engine: Engine, told: Sequence[str]) -> Mapping[str, Any]:
+    """What was typed, as values. Raises Refused where the engine would refuse one, or all of them together."""
+    from weighbridge.choices.setting_words import setting_name
+    from weighbridge.running.load_settings import applied
+    from weighbridge_engines.api import Cause, Load, Unsupported
+
+    known = {control.name: control for control in engine.controls}
+    values: dict[str, Any] = {}
+    for each in told:
+        name, _, value = each.partition("=")
+        if name not in known:
+            raise Refused("setting.unknown", name=name)
+        try:
+            values[name] = known[name].read(value)
+        except Unsupported as refusal:
+            raise _refused(refusal.cause, setting_name) from None
+    causes: tuple[Cause, ...] = applied(Load(str(model.path)), values, engine).left_out
+    if causes:
+        raise _refused(causes[0], setting_name)
+    return values
+
+
+def _refused(cause: Any, named: Any) -> Refused:
+    names = {key: named(str(cause.values[key])) for key in ("name", "needs") if key in cause.values}
+    return Refused(cause.code, **{**cause.values, **names})
+
+
+def _row(model: Model, preset: Preset) -> tuple[str, str, str]:
+    values = " ".join(f"{name}={_plain(value)}" for name, value in preset.values.items())
+    name = text("{preset} (default)", preset=preset.name) if preset.is_default else preset.name
+    return model.id, name, values
+
+
+def _plain(value: object) -> str:
+    """A value as it is typed."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return json.dumps(value) if isinstance(value, dict) else str(value)
+
+
+def _as_json(model: Model, preset: Preset) -> dict[str, Any]:
+    return {"id": model.id, "preset": preset.name, "default": preset.is_default, "settings": dict(preset.values)}

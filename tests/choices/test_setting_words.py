@@ -1,0 +1,51 @@
+import pytest
+
+from weighbridge.choices.setting_titles import TITLES
+from weighbridge.choices.setting_words import refusal_in_words, setting_hint, setting_in_words, setting_name, with_unit
+from weighbridge_engines.api import Cause
+from weighbridge_engines.llama_settings import CONTROLS
+
+
+def test_every_setting_of_llama_cpp_has_a_title_and_a_sentence():
+    assert [one.name for one in CONTROLS if one.name not in TITLES] == []
+    assert all(setting_hint(one.name).endswith(".") for one in CONTROLS)
+
+
+def test_a_setting_that_is_not_known_is_shown_as_it_is():
+    assert (setting_name("new_thing"), setting_hint("new_thing")) == ("new_thing", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (8192, "8,192"),
+        (True, "on"),
+        (0.05, "0.05"),
+        (1.0, "1"),
+        (3.5, "3.5"),
+        ((3, 1.5), "3, 1.5"),
+        ("q8_0", "q8_0"),
+        (None, "auto"),
+    ],
+)
+def test_values(value, shown):
+    assert setting_in_words("anything", value, "auto") == shown
+
+
+def test_files_are_shown_by_their_names():
+    assert setting_in_words("projector", "/far/away/mmproj.gguf") == "mmproj.gguf"
+    assert setting_in_words("adapters", ("/a/one.gguf", "/b/two.gguf")) == "one.gguf, two.gguf"
+
+
+def test_a_refusal_names_settings_as_a_person_reads_them():
+    told = str(refusal_in_words(Cause("setting.needs", {"name": "value_type", "needs": "flash_attention"})))
+    assert told.startswith("KV cache: values cannot be used with Flash attention as it is set.")
+    told = str(refusal_in_words(Cause("setting.range", {"name": "top_p", "value": "3", "low": "0", "high": "1"})))
+    assert "Top-p" in told
+    assert "0" in told
+    assert "1" in told
+
+
+def test_units():
+    assert with_unit("4,096", "tokens") == "4,096\u202ftokens"
+    assert with_unit("1", "") == "1"
