@@ -322,8 +322,8 @@ class Engine:
     ended it. `knows_keys`: False for an engine that answers anyone on loopback.
 
     `size(load)`, called in a child: prints the table of what `load` would take, without reading weights; the child is
-    ended at the table's last row, whatever it does next. `row(line)`: one row of that table, whose rows follow each
-    other without a line between.
+    ended at the table's last row, whatever it does next. `size_command(load)`: the argv of a program that does so.
+    `row(line)`: one row of that table, whose rows follow each other without a line between.
 
     `bandwidth()`, called in a child: how fast the memory of each device was read just now, in bytes per second, by the
     ids of `devices()`. It takes about a second a device; one that cannot be measured is left out, never guessed.
@@ -361,6 +361,7 @@ class Engine:
     diagnose: Callable[[Sequence[str], int | None], Cause | None] = no_diagnosis
     bandwidth: Callable[[], Mapping[str, float]] | None = None
     size: Callable[[Load], None] | None = None
+    size_command: Callable[[Load], list[str]] | None = None
     row: Callable[[str], Row | None] = no_row
     controls: tuple[Control, ...] = ()
     check: Callable[[Load], None] = no_check

@@ -216,6 +216,7 @@ ROWS: tuple[Row, ...] = (
     Row("offline", (_only("--offline", True),), closing=True),
     Row("cors_origins", (_plain("--cors-origins"),), closing=True),
     Row("cors_credentials", (_only("--no-cors-credentials", False),), closing=True),
+    Row("warmup", (_only("--no-warmup", False),), closing=True),
     Row("verbosity", (_plain("--verbosity"),)),
     *(Row(name, (way,), rare=True) for name, way in RARE.items()),
 )

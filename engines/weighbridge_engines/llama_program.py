@@ -24,11 +24,19 @@ _DEVICE = re.compile(r"\s+(?P<id>\S+): (?P<name>.+) \((?P<total>\d+) MiB, (?P<fr
 _MIB = 1 << 20
 
 
+_TRIAL = {"fit_params": True, "warmup": False, "load_mode": "LLAMA_LOAD_MODE_NONE", "verbosity": 5}
+"""What makes the program print its table first: its fitting begins with a trial of the load as it is asked for."""
+
+
 def program(path: str, version: str | None, known: Collection[str], build: str) -> Engine:
     """The engine over the program at `path`, which knows the options `known`."""
 
     def command(load: Load, port: int) -> list[str]:
         return [path, *arguments(values(load, port, ""), known), *words_for(load)]
+
+    def size_command(load: Load) -> list[str]:
+        alone = replace(load, projector=None, draft=None, adapters=())
+        return [path, *arguments({**values(alone, 0, ""), **_TRIAL}, known), *words_for(alone)]
 
     return replace(
         ENGINE,
@@ -44,6 +52,7 @@ def program(path: str, version: str | None, known: Collection[str], build: str) 
         check=checked_for_program,
         serve=None,
         size=None,
+        size_command=size_command,
         bandwidth=None,
         key_variable=KEY_VARIABLE,
     )

@@ -102,7 +102,7 @@ def test_the_key_is_on_no_command_line():
 
 def test_every_parameter_has_a_row_and_an_unknown_one_is_an_error():
     names = set(values(EVERYTHING, 1, "k")) - {"api_keys"}
-    assert names == {row.name for row in ROWS} - set(RARE)
+    assert names | {"warmup"} == {row.name for row in ROWS} - set(RARE)  # which a trial alone sets
     with pytest.raises(KeyError):
         arguments({"n_new": 1})
 
@@ -192,6 +192,15 @@ def test_a_program_without_cards_has_the_processor(text, count):
 
 def test_what_is_no_list_of_devices():
     assert read_listing("error: unknown argument: --list-devices") is None
+
+
+def test_a_program_tries_a_load_for_its_table():
+    made = program("/nowhere/llama-server", "b1", KNOWN, "id")
+    told = made.size_command(EVERYTHING)
+    for option, value in (("--fit", "on"), ("--load-mode", "none"), ("--gpu-layers", "7"), ("--verbosity", "5")):
+        assert told[told.index(option) + 1] == value
+    assert "--no-warmup" in told
+    assert not {"--mmproj", "--lora", "--spec-draft-model"} & set(told)
 
 
 def test_a_program_shares_all_but_its_start():

@@ -68,6 +68,22 @@ def test_a_signal_is_told_as_128_and_its_number():
         assert process.returncode == 128 + signal.SIGABRT
 
 
+@pytest.mark.parametrize(
+    ("inherited", "frozen", "left"),
+    [
+        (
+            {"LD_LIBRARY_PATH": "/bundle", "LD_LIBRARY_PATH_ORIG": "/theirs", "A": "a"},
+            True,
+            {"LD_LIBRARY_PATH": "/theirs", "A": "a"},
+        ),
+        ({"LD_LIBRARY_PATH": "/bundle", "A": "a"}, True, {"A": "a"}),
+        ({"LD_LIBRARY_PATH": "/mine", "A": "a"}, False, {"LD_LIBRARY_PATH": "/mine", "A": "a"}),
+    ],
+)
+def test_a_program_is_not_pointed_at_the_libraries_of_a_frozen_launcher(inherited, frozen, left):
+    assert launcher.without_bundle(inherited, frozen) == left
+
+
 def test_a_program_that_is_not_there():
     status, _, err = finish(start(["/no/such/program"]))
     assert status == launcher.CANNOT_START

@@ -262,3 +262,30 @@ def test_a_model_in_parts_is_sized_as_one(tmp_path):
     assert isinstance(table, Table), table
     assert [(row.device, row.model_bytes) for row in table.rows] == [("Host", 8 * MIB)]
     assert table.rows[0].context_bytes == 4096 * 64 * 2 * 2
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not hold a process to such a limit")
+def test_a_program_is_asked_for_its_own_table_and_held_to_its_memory(tmp_path):
+    """The second row is printed only where the limit is the one that was set."""
+    most_bytes = 600 * MIB
+    said = f"""
+import resource, time
+print({CARD!r})
+if resource.getrlimit(resource.RLIMIT_DATA)[0] == {most_bytes}:
+    print({HOST!r})
+print({AFTER!r}, flush=True)
+time.sleep(60)
+"""
+    asked_for = []
+
+    def size_command(load):
+        asked_for.append(load)
+        return [sys.executable, "-I", "-S", "-c", said]
+
+    program = replace(ECHO, size=None, size_command=size_command)
+    content = b"{}"
+    table = sized(program, [Head(content, len(content))], LOAD, tmp_path / "here", Limits(memory_bytes=most_bytes))
+    assert isinstance(table, Table)
+    assert [row.device for row in table.rows] == ["RPC0", "Host"]
+    assert asked_for[0].context == LOAD.context
+    assert left_over(tmp_path) == []

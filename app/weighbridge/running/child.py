@@ -44,6 +44,7 @@ class Child:
     """One program under a launcher.
 
     From the child's own reader thread, `on_line` is called for each line of output, `on_end` once there is no more.
+    `data_bytes` is how much memory it may take for its data (Linux alone holds a process to that).
     """
 
     def __init__(
@@ -52,9 +53,11 @@ class Child:
         environment: Mapping[str, str],
         on_line: Callable[[str], None],
         on_end: Callable[[], None],
+        data_bytes: int | None = None,
     ) -> None:
+        grace = str(GRACE_S) if data_bytes is None else f"{GRACE_S}:{data_bytes}"
         self._process = subprocess.Popen(
-            [*launcher_argv(), str(GRACE_S), *argv],
+            [*launcher_argv(), grace, *argv],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -37,11 +37,15 @@ _BUNDLE = (_LIBRARIES, _BEFORE_BUNDLE)
 
 
 def main(argv: list[str]) -> int:
-    """Run `argv[1:]` with a grace of `argv[0]` seconds; returns its exit status."""
-    grace_s, command = float(argv[0]), argv[1:]
+    """Run `argv[1:]` with a grace of `argv[0]` seconds; returns its exit status.
+
+    With "SECONDS:BYTES" the program may take so much memory for its data (Linux alone holds a process to that).
+    """
+    grace, _, data_bytes = argv[0].partition(":")
+    grace_s, command = float(grace), argv[1:]
     if sys.platform == "win32":
         contain(ctypes.windll.kernel32)
-    die_with_launcher = _prctl_call(_PR_SET_PDEATHSIG, signal.SIGKILL) if _LINUX else None
+    prepare = _preparation(int(data_bytes or 0)) if _LINUX else None
     if _LINUX:
         _prctl_call(_PR_SET_CHILD_SUBREAPER, 1)()
     try:
@@ -53,7 +57,7 @@ def main(argv: list[str]) -> int:
             env=without_bundle(os.environ, bool(getattr(sys, "frozen", False))),
             start_new_session=_POSIX,
             creationflags=_NEW_GROUP,
-            preexec_fn=die_with_launcher,  # noqa: PLW1509
+            preexec_fn=prepare,  # noqa: PLW1509
         )
     except OSError as error:
         sys.stderr.write(f"launcher: {command[0]}: {error.strerror}\n")
@@ -119,6 +123,22 @@ def contain(kernel: Any) -> None:
     limited = job and kernel.SetInformationJobObject(job, _EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits))
     if not limited or not kernel.AssignProcessToJobObject(job, ctypes.c_void_p(kernel.GetCurrentProcess())):
         raise OSError("the job object could not be made")
+
+
+def _preparation(data_bytes: int) -> Callable[[], None]:
+    """What the program's process does to itself before it becomes the program. All is imported before the fork."""
+    import resource
+
+    die_with_launcher, limit = _prctl_call(_PR_SET_PDEATHSIG, signal.SIGKILL), resource.setrlimit
+    kinds = (resource.RLIMIT_DATA, resource.RLIMIT_CORE)
+
+    def prepare() -> None:
+        die_with_launcher()
+        if data_bytes:
+            limit(kinds[0], (data_bytes, data_bytes))
+            limit(kinds[1], (0, 0))
+
+    return prepare
 
 
 def _prctl_call(option: int, value: int) -> Callable[[], None]:

@@ -122,7 +122,7 @@ def sized(
     missing = engine.missing()
     if missing is not None:
         return missing
-    if engine.size is None:
+    if engine.size is None and engine.size_command is None:
         return Cause("sizing.not_offered", {"engine": engine.title})
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -174,9 +174,13 @@ class Listener:
 def _trial(engine: Engine, load: Load, limits: Limits, task: Task) -> Table | Cause:
     """Start the child, listen, end it."""
     heard = Listener(engine, limits.output_bytes)
-    argv = [*worker_argv(engine, bool(getattr(sys, "frozen", False))), engine.id, "--size", str(limits.memory_bytes)]
-    load_json = json.dumps(load.as_json())
-    child = Child([*argv, "--load", load_json], environment(engine, "", os.environ), heard.hear, heard.done.set)
+    child = Child(
+        _argv(engine, load, limits.memory_bytes),
+        environment(engine, "", os.environ),
+        heard.hear,
+        heard.done.set,
+        limits.memory_bytes if engine.size_command else None,
+    )
     try:
         task.on_cancel(heard.done.set)
         in_time = heard.done.wait(limits.time_s)
@@ -194,6 +198,14 @@ def _trial(engine: Engine, load: Load, limits: Limits, task: Task) -> Table | Ca
     )
     cause = engine.diagnose(heard.log.lines(), exit_code) or untold
     return Cause(cause.code, {**cause.values, "engine": engine.title, "exit_code": exit_code})
+
+
+def _argv(engine: Engine, load: Load, memory_bytes: int) -> list[str]:
+    """The program's own trial, or the worker, which holds itself to the limit once the library is loaded."""
+    if engine.size_command is not None:
+        return engine.size_command(load)
+    worker = worker_argv(engine, bool(getattr(sys, "frozen", False)))
+    return [*worker, engine.id, "--size", str(memory_bytes), "--load", json.dumps(load.as_json())]
 
 
 def _ended(child: Child) -> int | None:
