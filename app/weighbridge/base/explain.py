@@ -3,9 +3,9 @@
 One table for errors of Weighbridge and causes told by engines; those about builds of engines stand in `explain_builds`,
 about loads that failed in `explain_failures`, about hardware in `explain_hardware`, about what is in a file in
 `explain_files`, about the Hub in `explain_hub`, about what is done with models that are here in `explain_library`,
-about settings of a load in `explain_settings`, about speed in `explain_speed`. Sentences are marked here and translated
-when shown. Keep it alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown
-as it is.
+about requests in `explain_requests`, about settings of a load in `explain_settings`, about speed in `explain_speed`.
+Sentences are marked here and translated when shown. Keep it alphabetical. A code missing here is a fault that a test
+finds; should one slip through, it is shown as it is.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
 from weighbridge.base.explain_hub import HUB
 from weighbridge.base.explain_library import LIBRARY
+from weighbridge.base.explain_requests import REQUESTS
 from weighbridge.base.explain_settings import SETTINGS
 from weighbridge.base.explain_speed import SPEED
 from weighbridge.base.printable import printable
@@ -45,6 +46,7 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     **HARDWARE,
     **HUB,
     **LIBRARY,
+    **REQUESTS,
     **SETTINGS,
     **SPEED,
     "access.host": (
@@ -171,6 +173,14 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("{engine} ended by itself with status {exit_code}."),
         mark("The last lines of its log are kept below."),
     ),
+    "engine.in_process_elsewhere": (
+        mark("The build of {engine} in use ({build}) lies in an environment of its own, for another process."),
+        mark("Load it in a process of its own, or use the {engine} that is installed beside this program."),
+    ),
+    "engine.in_process_release": (
+        mark("A release of this program cannot take in the library of {engine}."),
+        mark("Load it in a process of its own, or install this program as a package of Python."),
+    ),
     "engine.no_build": (
         mark("No installed engine can use {device}: the {build} build of {engine} is not installed."),
         mark("Install that build; until then models run on what is left."),
@@ -190,6 +200,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "engine.not_for_format": (
         mark("{engine} does not run {format} files."),
         mark("Leave the engine out, or name one that does."),
+    ),
+    "engine.not_in_process": (
+        mark("{engine} runs in a process of its own alone."),
+        mark("Load it so, or with an engine whose library can be hosted here, such as llama-cpp-python."),
     ),
     "engine.not_installed": (
         mark("{engine} is not installed."),
@@ -347,18 +361,6 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("Port {port} is in use by another program."),
         mark("End that program, or choose another port, such as {free}."),
     ),
-    "queue.full": (
-        mark("{waiting} requests are waiting already, which is the limit."),
-        mark("Try again in a while."),
-    ),
-    "request.logprobs": (
-        mark("{field} is {value}; it can be 0 to {limit}."),
-        "",
-    ),
-    "request.no_messages": (
-        mark("{field} is not a list with at least one message."),
-        mark("Send the conversation as a list of messages."),
-    ),
     "preset.exists": (
         mark("{model} has a preset called {preset} already."),
         mark("Choose another name, or remove that one first."),
@@ -370,6 +372,18 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     "preset.unknown": (
         mark("{model} has no preset called {preset}."),
         mark("There are: {known}."),
+    ),
+    "queue.full": (
+        mark("{waiting} requests are waiting already, which is the limit."),
+        mark("Try again in a while."),
+    ),
+    "request.logprobs": (
+        mark("{field} is {value}; it can be 0 to {limit}."),
+        "",
+    ),
+    "request.no_messages": (
+        mark("{field} is not a list with at least one message."),
+        mark("Send the conversation as a list of messages."),
     ),
     "request.not_flag": (
         mark("{field} is neither true nor false."),

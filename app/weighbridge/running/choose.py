@@ -42,6 +42,8 @@ class Asked:
     context: int | None = None
     threads: int | None = None
     slots: int | None = None
+    engine: str | None = None
+    in_process: bool | None = None
 
 
 HoldWhole = Callable[[Model, Load], bool]
@@ -87,20 +89,33 @@ def engines_for(format_id: str, engines: Iterable[Engine]) -> list[Engine]:
     return sorted((engine for engine in engines if format_id in engine.formats), key=_rank)
 
 
-def engine_for(model: Model, engines: Iterable[Engine]) -> Engine:
-    """The installed engine that runs `model`.
+def engine_for(model: Model, engines: Iterable[Engine], load: Load | None = None) -> Engine:
+    """The installed engine that runs `model`: the one that `load` names, where it does.
 
-    Raises EngineFailed where one exists but is not installed, Refused where none does.
+    Raises EngineFailed where one exists but is not installed, Refused where none does or none can as `load` asks.
     """
     able = engines_for(model.format, engines)
     if not able:
         raise Refused("engine.none_for_format", format=model.format, model=model.title)
+    if load is not None:
+        able = _as_asked(able, load, model.format)
     for engine in able:
         if engine.missing() is None:
             return engine
     cause = able[0].missing()
     assert cause is not None
     raise EngineFailed(cause.code, (), **{**cause.values, "engine": able[0].title, "install": command_for(able[0])})
+
+
+def _as_asked(able: list[Engine], load: Load, format_id: str) -> list[Engine]:
+    """Those of `able` that `load` lets choose from."""
+    named = [engine for engine in able if load.engine in ("", engine.id)]
+    if not named:
+        raise Refused("engine.not_for_format", engine=load.engine, format=format_id)
+    hosted = [engine for engine in named if engine.open_here is not None or not load.in_process]
+    if not hosted:
+        raise Refused("engine.not_in_process", engine=named[0].title)
+    return hosted
 
 
 def _rank(engine: Engine) -> int:

@@ -42,7 +42,7 @@ def machine_scales(
 
     def need(model: Model, load: Load) -> int | None:
         try:
-            engine = engine_for(model, engines.values())
+            engine = engine_for(model, engines.values(), load)
         except WeighbridgeError:
             return 0
         return need_bytes(blueprint_of(model), load, engine.id, host, beside_of(load))

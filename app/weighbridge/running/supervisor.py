@@ -22,9 +22,10 @@ from weighbridge.running.choose import Defaults, HoldWhole, alone, default_load,
 from weighbridge.running.command import check_load
 from weighbridge.running.failures import Attempt, Failures
 from weighbridge.running.lease import Lease
-from weighbridge.running.process import EngineProcess
+from weighbridge.running.life import Living
 from weighbridge.running.scales import Scales, no_scales
 from weighbridge.running.schedule import Occupied, Room, Steps, Wanted, expired, next_steps
+from weighbridge.running.starting import Starter
 from weighbridge.running.state import Running, State
 from weighbridge_engines.api import Engine, Load
 
@@ -39,7 +40,7 @@ IDLE_POLL_S = 0.5
 class _Place:
     """A model with a process, and how many requests it serves. Owned by the supervisor's thread."""
 
-    process: EngineProcess
+    process: Living
     attempt: Attempt
     in_flight: int = 0
     last_used_s: float = 0.0
@@ -79,7 +80,7 @@ class Supervisor:
         self._defaults = defaults
         self._scales = scales or no_scales()
         self._idle_s = idle_s
-        self._environment = os.environ if environment is None else environment
+        self._starter = Starter(os.environ if environment is None else environment)
         self._pinned: set[str] = set()
         self._weighed: dict[str, tuple[Load, int]] = {}
         self._settling_until_s = 0.0
@@ -103,11 +104,11 @@ class Supervisor:
         """How `model` is loaded unless told otherwise."""
         return default_load(model, self._defaults)
 
-    def use_context(self, context: int) -> None:
     def plain_load(self, model: Model) -> Load:
         """The same without the model's preset."""
         return default_load(model, replace(self._defaults, in_preset=alone))
 
+    def use_context(self, context: int) -> None:
         """The context length, in tokens, of loads from now on."""
         self._defaults = replace(self._defaults, context=context)
 
@@ -275,11 +276,12 @@ class Supervisor:
             self._failures.forget(model.id)
         if model.id in self._places or not self._failures.has(model.id):
             return None
+        load = want.load or self.default_load(model)
         try:
-            engine = engine_for(model, self._engines.values())
+            engine = engine_for(model, self._engines.values(), load)
         except WeighbridgeError:
             return None
-        return self._failures.sure(model, want.load or self.default_load(model), engine)
+        return self._failures.sure(model, load, engine)
 
     def _tidy(self) -> None:
         self._queue = [want for want in self._queue if not want.future.cancelled()]
@@ -359,10 +361,10 @@ class Supervisor:
     def _start(self, want: _Want) -> None:
         model, load = want.model, want.load or self.default_load(want.model)
         try:
-            engine = engine_for(model, self._engines.values())
+            engine = engine_for(model, self._engines.values(), load)
             check_load(engine, load)
             attempt = self._failures.attempt(model, load, engine)
-            process = EngineProcess(engine, model, load, self._environment, lambda: self._inbox.put(_nothing))
+            process = self._starter.start(engine, model, load, lambda: self._inbox.put(_nothing))
         except WeighbridgeError as error:
             self._drop_waiting(model.id, error)
         except Exception as error:  # a fault of an engine's own code must not keep those who ask for ever
