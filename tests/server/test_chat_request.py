@@ -108,7 +108,9 @@ def test_logprobs_beyond_the_limit(name, value):
 
 @pytest.mark.parametrize("value", [0, 20, None])
 def test_logprobs_within_the_limit(value):
-    assert chat_request({"messages": HI, "top_logprobs": value}, "tiny").fields["top_logprobs"] == value
+    assert (
+        chat_request({"messages": HI, "logprobs": True, "top_logprobs": value}, "tiny").fields["top_logprobs"] == value
+    )
 
 
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from weighbridge.base.errors import Refused
+from weighbridge.running.lease import Lease
+from weighbridge.server.answer_fields import AnswerFields, answer_fields
 from weighbridge.server.relay import Asked
+from weighbridge_engines.api import RequestRefused
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _MOST_TOKENS = 2**31 - 1
@@ -20,11 +23,12 @@ _OPTIONS = ("stream", "timings_per_token", "return_progress")
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """A checked request; `fields` is what of the body goes on to the engine."""
+    """A checked request; `fields` is what of the body goes on to the engine, `answer` what it says of the answer."""
 
     streamed: bool
     asked: Asked
     fields: Mapping[str, Any]
+    answer: AnswerFields
 
     def body_for(self, alias: str, context: int | None) -> dict[str, Any]:
         """The body for an engine that knows its model as `alias`, asking for no more tokens than its context holds."""
@@ -32,6 +36,24 @@ class ChatRequest:
         if body.get("max_tokens", -1) > 0:
             body["max_tokens"] = min(body["max_tokens"], context or _MOST_TOKENS)
         return body
+
+
+def check_lease(request: ChatRequest, lease: Lease) -> None:
+    """Raise Refused where what runs the model could not do what `request` asks for, or would pass over it."""
+    if lease.engine is None or lease.load is None:
+        return
+    for capability, field in request.answer.needs.items():
+        if capability not in lease.engine.capabilities:
+            raise Refused("request.capability", field=field, engine=lease.engine.title)
+    for place in request.answer.adapters:
+        if place >= len(lease.load.adapters):
+            raise Refused("request.no_adapter", field="lora", place=place, count=len(lease.load.adapters))
+    try:
+        if request.answer.form.schema is not None:
+            lease.engine.check_schema(request.answer.form.schema)
+    except RequestRefused as refusal:
+        field = request.answer.form.field
+        raise Refused("request.schema", field=field, reason=refusal.reason) from refusal
 
 
 def model_name(body: Mapping[str, Any]) -> str | None:
@@ -47,7 +69,8 @@ def chat_request(body: Mapping[str, Any], model_id: str) -> ChatRequest:
     streamed, timings, progress = (_flag(body, name) for name in _OPTIONS)
     for name in ("top_logprobs", "n_probs"):
         _few(body, name)
-    fields = {name: value for name, value in body.items() if name not in _LIMITS}
+    answer = answer_fields(body)
+    fields = {name: value for name, value in answer.fields.items() if name not in _LIMITS}
     limit = max_tokens(body)
     if limit is not None:
         fields["max_tokens"] = limit
@@ -56,6 +79,7 @@ def chat_request(body: Mapping[str, Any], model_id: str) -> ChatRequest:
         streamed=streamed,
         asked=Asked(usage=_include_usage(body.get("stream_options")), timings=timings, progress=progress),
         fields=fields,
+        answer=answer,
     )
 
 

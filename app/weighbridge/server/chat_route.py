@@ -17,9 +17,9 @@ from weighbridge.chat.failure import failure
 from weighbridge.library.model import Model
 from weighbridge.running.lease import Lease
 from weighbridge.server.bodies import json_object, read_body
-from weighbridge.server.chat_request import ChatRequest, chat_request, model_name
+from weighbridge.server.chat_request import ChatRequest, chat_request, check_lease, model_name
 from weighbridge.server.hangup import HungUp, while_connected
-from weighbridge.server.models_route import model_for
+from weighbridge.server.models_route import check_task, model_for
 from weighbridge.server.ports import Leases, Models
 from weighbridge.server.relay import Relay, known_usage, strip
 from weighbridge.server.replies import send_error, send_json
@@ -87,6 +87,8 @@ class _Exchange:
     async def run(self, supervisor: Leases) -> None:
         """Lease, ask, pass on."""
         async with leased(supervisor.lease(self._model)) as lease:
+            check_lease(self._request, lease)
+            check_task(self._model, lease.load, "chat")
             body = json_bytes(self._request.body_for(lease.model_id, lease.context))
             async with post(lease.url + "/v1/chat/completions", lease.headers, body) as answer:
                 if answer.status != 200:

@@ -18,6 +18,8 @@ from weighbridge.server.models_route import ModelsRoute
 from weighbridge.server.ports import Leases, Models
 from weighbridge.server.replies import error_body, status_of
 from weighbridge.server.requests import Recorded, RequestRecords
+from weighbridge.server.whole_requests import EMBEDDINGS, RERANK
+from weighbridge.server.whole_route import WholeRoute
 
 
 def gateway(library: Models, supervisor: Leases, records: RequestRecords, origins: Sequence[str] = ()) -> ASGIApp:
@@ -28,6 +30,8 @@ def gateway(library: Models, supervisor: Leases, records: RequestRecords, origin
         Route("/v1/models", models.listing, methods=["GET"]),
         Route("/v1/models/{name:path}", models.one, methods=["GET"]),
         Route("/v1/chat/completions", ChatRoute(library, supervisor), methods=["POST"]),
+        Route("/v1/embeddings", WholeRoute(library, supervisor, EMBEDDINGS), methods=["POST"]),
+        Route("/v1/rerank", WholeRoute(library, supervisor, RERANK), methods=["POST"]),
     ]
     handlers = {WeighbridgeError: _told, HTTPException: _refused, Exception: _failed}
     app = Starlette(routes=routes, exception_handlers=handlers)

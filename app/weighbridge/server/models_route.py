@@ -9,10 +9,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from weighbridge.base.errors import NotFound
+from weighbridge.base.errors import NotFound, Refused
 from weighbridge.library.model import Model
+from weighbridge.running.choose import task_for
 from weighbridge.running.state import Running, State
 from weighbridge.server.ports import Leases, Models
+from weighbridge_engines.api import Load
 
 
 def model_for(name: str | None, library: Models, supervisor: Leases) -> Model:
@@ -26,6 +28,18 @@ def model_for(name: str | None, library: Models, supervisor: Leases) -> Model:
     if model.problem is not None:
         raise model.problem
     return model
+
+
+def check_task(model: Model, load: Load | None, task: str) -> None:
+    """Raise Refused where `model` is loaded, by `load`, for something else than `task`."""
+    if load is not None and load.task != task:
+        raise Refused(f"model.not_for_{task}", model=model.id, task=load.task, field="model")
+
+
+def task_of(model: Model, supervisor: Leases) -> str:
+    """What `model` is loaded for, or would be."""
+    loads = [running.load for running in supervisor.running() if running.model_id == model.id]
+    return loads[0].task if loads else task_for(model)
 
 
 def served(library: Models) -> list[Model]:

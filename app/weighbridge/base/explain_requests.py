@@ -1,0 +1,86 @@
+"""What the error codes about what a request says of its answer say: see `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.base.words import mark
+
+REQUESTS: Mapping[str, tuple[str, str]] = {
+    "embedding.dimensions": (
+        mark("{field} is {value}; this model's embeddings have {length} numbers."),
+        mark("Leave it out."),
+    ),
+    "embedding.encoding": (
+        mark("{field} is {value}; it can be float or base64."),
+        "",
+    ),
+    "embedding.input": (
+        mark("{field} is neither a text nor a list of texts or of tokens, {limit} at most."),
+        mark("Send at least one text that is not empty."),
+    ),
+    "message.image": (
+        mark("{field} is no picture that can be read here."),
+        mark("Send the picture itself, as data:image/png;base64 or jpeg: nothing is fetched from an address."),
+    ),
+    "model.not_for_chat": (
+        mark("{model} is loaded for another task ({task}), not to chat."),
+        mark("Load it as a chat model, or ask another one."),
+    ),
+    "model.not_for_embedding": (
+        mark("{model} is loaded for another task ({task}), not for embeddings."),
+        mark("Load it for embeddings, or ask an embedding model."),
+    ),
+    "model.not_for_rerank": (
+        mark("{model} is loaded for another task ({task}), not to rank documents."),
+        mark("Load it to rerank, or ask a reranker."),
+    ),
+    "request.adapters": (
+        mark("{field} is not a list of adapters, each with its place as id, from 0 on, and its strength as scale."),
+        "",
+    ),
+    "request.bias": (
+        mark("{field} does not give tokens, by number, a bias from -{limit} to {limit}."),
+        "",
+    ),
+    "request.capability": (
+        mark("{engine} cannot do what {field} asks for."),
+        mark("Leave it out, or load the model with another engine."),
+    ),
+    "request.choice": (
+        mark("{field} is {value}, which is not known."),
+        mark("It is one of: {known}."),
+    ),
+    "request.missing": (
+        mark("{field} is missing."),
+        "",
+    ),
+    "request.no_adapter": (
+        mark("{field} names adapter {place}, but {count} are loaded, counted from 0."),
+        "",
+    ),
+    "request.not_texts": (
+        mark("{field} is not a list of texts."),
+        "",
+    ),
+    "request.number": (
+        mark("{field} is {value}; it goes from {low} to {high}."),
+        "",
+    ),
+    "request.schema": (
+        mark("The answer could not be held to {field}: {reason}."),
+        mark("Leave that part of the schema out, or check the answer yourself."),
+    ),
+    "request.stop": (
+        mark("{field} is neither a text nor a list of {limit} texts of {length} letters at most."),
+        "",
+    ),
+    "request.together": (
+        mark("{field} does not go together with {other} as it is."),
+        "",
+    ),
+    "rerank.documents": (
+        mark("{field} is not a list of texts, 1 to {limit}."),
+        "",
+    ),
+}
