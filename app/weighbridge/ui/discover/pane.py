@@ -19,6 +19,7 @@ from weighbridge.choices.recommended import Recommended
 from weighbridge.choices.words import parameters_in_words
 from weighbridge.formats.model import ModelInfo
 from weighbridge.library.model import Model
+from weighbridge.ui.close_look import Closely
 from weighbridge.ui.discover.detail import ChoiceDetail
 from weighbridge.ui.discover.discovery import Discovery
 from weighbridge.ui.discover.looks import place_of
@@ -29,6 +30,7 @@ from weighbridge.ui.hub_parts import job_for
 from weighbridge.ui.pages.library import longest_stated
 from weighbridge.ui.remedies import open_page
 from weighbridge.ui.services import Services
+from weighbridge.ui.speed_view import SpeedView
 from weighbridge.ui.weighing import WhatIf
 from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.machine_chooser import MachineChooser
@@ -55,6 +57,7 @@ class ChoicesPane(QWidget):
         self._discovery = discovery
         self._best: Recommended | None = None
         self._card_of = ""
+        self._shown: tuple[ChoiceRow, Closely | None, SpeedView, str, bool] | None = None
         self._rests_for: tuple[str, bool, bool] = ("", False, False)
         self._chosen_by_user = False
         self._asked_to_measure = False
@@ -260,7 +263,10 @@ class ChoicesPane(QWidget):
         choice = chosen.weighed.choice if chosen.weighed else None
         reason = recommended_in_words(self._best) if chosen.recommended and self._best else ""
         close = weighing.closely(model) if model is not None else None
-        self._detail.show_choice(chosen, close, weighing.speed_view(choice), reason)
+        shown = chosen, close, weighing.speed_view(choice), reason, self._detail.seeing.isChecked()
+        if shown != self._shown:  # drawing it takes more than all else together
+            self._shown = shown
+            self._detail.show_choice(*shown[:4])
         self._show_header(chosen)
         if chosen.key != self._card_of:
             self._card_of = ""
