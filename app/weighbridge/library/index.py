@@ -75,6 +75,8 @@ class Library:
     @property
     def off_list(self) -> tuple[Model, ...]:
         """Those that were taken off the list, and are still there."""
+        if len(self._shown.models) == len(self._listing.models):
+            return ()
         return tuple(model for model in self._listing.models if self._shown.known(model) is None)
 
     @property

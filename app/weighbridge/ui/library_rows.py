@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QObject, Signal
@@ -33,7 +34,11 @@ class LibraryRows(QObject):
         self._task: Task | None = None
         self._use: DiskUse | None = None
         self._disk: dict[str, int] = {}
-        self._unsubscribe = services.marks.subscribe(lambda _key: self.marked.emit())
+        self._learnt: deque[str] = deque()  # filled by the thread that reads
+        self._unsubscribe = (
+            services.marks.subscribe(lambda _key: self.marked.emit()),
+            services.library.subscribe(lambda model: self._learnt.append(model.id)),
+        )
 
     @property
     def disk(self) -> DiskUse | None:
@@ -55,6 +60,11 @@ class LibraryRows(QObject):
         self._made.update(made)
         return made
 
+    def learnt(self) -> dict[str, LibraryRow]:
+        """The rows of the models of which more was read since it was last asked, by id."""
+        learnt = [self._learnt.popleft() for _ in range(len(self._learnt))]
+        return self.some(learnt) if learnt else {}
+
     def measure(self) -> None:
         """Look at the disk, off the GUI thread."""
         self.quiet()
@@ -71,7 +81,8 @@ class LibraryRows(QObject):
     def close(self) -> None:
         """Hear nothing more."""
         self.quiet()
-        self._unsubscribe()
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
 
     def _measured(self, use: DiskUse) -> None:
         self._use = use

@@ -72,10 +72,10 @@ class LibraryModel(QAbstractTableModel):
         self._order = self._sorted(self._kept())
         self.endResetModel()
 
-    def update_rows(self, rows: Mapping[str, LibraryRow]) -> None:
-        """Put these, by model id, in the place of the rows of the same models, which were weighed anew."""
+    def update_rows(self, rows: Mapping[str, LibraryRow], columns: Sequence[Column] = WEIGHED) -> None:
+        """Put these, by model id, in the place of the rows of the same models; only `columns` are other than before."""
         known = {self._place_of[model_id]: row for model_id, row in rows.items() if model_id in self._place_of}
-        self._put(known, WEIGHED)
+        self._put(known, columns)
 
     def tell_disk(self) -> None:
         """The room that models take is known anew."""

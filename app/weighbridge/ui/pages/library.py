@@ -353,7 +353,7 @@ class LibraryPage(Page):
         services.weighing.outdated.connect(self._weigh)
         services.weighing.weighed.connect(self._weighed)
         services.weighing.looked.connect(lambda model_id: self._weighed((model_id,)))
-        self._later.timeout.connect(self._show_all)
+        self._later.timeout.connect(self._show_learnt)
         self._controls.context_chosen.connect(self._context_chosen)
         self._controls.changed.connect(self._what_if_chosen)
         self._machine.changed.connect(self._show_all)
@@ -390,9 +390,20 @@ class LibraryPage(Page):
 
     def _scanned(self) -> None:
         self._show_all()
-        self._doubles.show()
-        self._rows.measure()
-        self._services.bus.library_changed.emit()
+        QTimer.singleShot(0, self, self._tell_scanned)  # who hears of it looks at all models, too
+
+    def _tell_scanned(self) -> None:
+        if not self._is_shut:
+            self._doubles.show()
+            self._rows.measure()
+            self._services.bus.library_changed.emit()
+
+    def _show_learnt(self) -> None:
+        """More was read of some models."""
+        rows = self._rows.learnt()
+        if rows and not self._is_shut:
+            self._table.renew_rows(rows)
+            self._weigh()
 
     def _gather(self) -> None:
         self._later.start()

@@ -74,8 +74,12 @@ class LibraryTable(Table):
         self._model.explain_speed_by(basis)
 
     def update_rows(self, rows: Mapping[str, LibraryRow]) -> None:
-        """Show these, by model id, in the place of the rows of the same models."""
+        """Show these, by model id, in the place of the rows of the same models, which were weighed anew."""
         self._model.update_rows(rows)
+
+    def renew_rows(self, rows: Mapping[str, LibraryRow]) -> None:
+        """The same where anything of them may be other than before."""
+        self._model.update_rows(rows, tuple(Column))
 
     def tell_disk(self) -> None:
         """The room that models take on the disk is known anew."""
