@@ -31,10 +31,9 @@ TABLE = {"Host": {"weights_bytes": 3 * GIB, "kv_bytes": GIB}}
 class Devices:
     """Counts how often the engines are asked."""
 
-    builds = ("llama_server",)
-
     def __init__(self, *answers):
         self.answers = answers
+        self.builds = tuple(one.engine_id for one in answers)
         self.asked = 0
 
     def told(self, here):
@@ -175,6 +174,12 @@ def test_a_build_that_has_come_into_use_is_asked(database):
     while not Observations(database).all():
         time.sleep(0.01)
     devices.builds = ("llama_server-cuda13",)
-    recorders.loads.loaded(model(), loaded(6, held=TABLE))
+    recorders.loads.loaded(model(), replace(loaded(6, held=TABLE), build="llama_server-cuda13"))
     recorders.close()
     assert devices.asked == 2
+    assert len(Observations(database).all()) == 1  # one of each situation: both told the same devices
+
+
+def test_a_load_by_a_build_that_is_not_in_use_any_more_is_not_kept(database):
+    load = replace(loaded(5, held=TABLE), build="llama_server-cuda13")
+    assert recorded(database, Devices(told()), lambda _: made(), load) == ()

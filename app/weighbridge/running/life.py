@@ -57,7 +57,14 @@ class Life:
         self._changed = changed
         self._told = Told()
         self.running = Running(
-            model.id, model.title, engine.id, State.LOADING, load, settings(load, Told()), since_s=time.monotonic()
+            model.id,
+            model.title,
+            engine.id,
+            State.LOADING,
+            load,
+            settings(load, Told()),
+            since_s=time.monotonic(),
+            build=engine.build,
         )
 
     def begin_anew(self) -> None:

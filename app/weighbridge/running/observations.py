@@ -133,15 +133,15 @@ class Observations:
 class Recorder:
     """Makes an observation of each load that is ready, on a thread of its own. `close` must be called.
 
-    `describe` gives the estimate for what runs, or None; `build` an engine's version and the names of its devices, or
-    None where that is not known.
+    `describe` gives the estimate for what runs, or None; `build` the version of its engine and the names of the
+    devices that it sees, or None where that is not known.
     """
 
     def __init__(
         self,
         observations: Observations,
         describe: Callable[[Model, Running], Estimate | None],
-        build: Callable[[str], tuple[str | None, tuple[str, ...]] | None],
+        build: Callable[[Running], tuple[str | None, tuple[str, ...]] | None],
     ) -> None:
         self._observations = observations
         self._describe = describe
@@ -159,7 +159,7 @@ class Recorder:
 
     def _record(self, model: Model, running: Running) -> None:
         try:
-            build = self._build(running.engine_id)
+            build = self._build(running)
             told = told_by(running)
             if build is None or running.memory_bytes is None or not told:
                 return

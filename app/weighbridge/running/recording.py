@@ -78,9 +78,11 @@ class _Here:
     def _tables(self) -> SpeedTables:
         return speed_tables()
 
-    def build(self, engine_id: str) -> tuple[str | None, tuple[str, ...]] | None:
-        """The engine's version and the names of its devices."""
-        return build_of(self._seen[1], engine_id)
+    def build(self, running: Running) -> tuple[str | None, tuple[str, ...]] | None:
+        """The engine's version and the names of its devices; None where another build of it has come into use."""
+        told = self._seen[1]
+        in_use = (running.build or running.engine_id) in self._builds
+        return build_of(told, running.engine_id) if in_use else None
 
     def estimate(self, model: Model, running: Running) -> Estimate | None:
         """What had been calculated for the load, by the engine that runs it; None where nothing is known of it."""

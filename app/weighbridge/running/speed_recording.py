@@ -43,7 +43,7 @@ class SpeedRecorder:
         self,
         observations: SpeedObservations,
         calculate: Calculate,
-        build: Callable[[str], tuple[str | None, tuple[str, ...]] | None],
+        build: Callable[[Running], tuple[str | None, tuple[str, ...]] | None],
         cores: int | None = None,
     ) -> None:
         self._observations = observations
@@ -70,7 +70,7 @@ class SpeedRecorder:
 
     def _record(self, model: Model, running: Running, kept: Answered) -> None:
         try:
-            build = self._build(running.engine_id)
+            build = self._build(running)
             if build is None:
                 return
             now = speed_situation(model, running.load, running.engine_id, *build)

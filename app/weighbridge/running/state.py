@@ -48,7 +48,7 @@ class Running:
     `memory_bytes` is the resident memory of the process group, `private_bytes` the part of it that its end makes
     available: pages of a mapped file may be so already. `buffers` is what the engine said it allocated
     ("weights_bytes", "kv_bytes", "compute_bytes", ...), `held` the same by device, where it named one. `error` is set
-    where it failed.
+    where it failed. `build` is that of `engine_id` which runs, "" for the one beside this program.
     """
 
     model_id: str
@@ -69,6 +69,7 @@ class Running:
     buffers: Mapping[str, int] = field(default_factory=dict)
     held: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     error: WeighbridgeError | None = None
+    build: str = ""
     log: tuple[str, ...] = ()
 
     @property
