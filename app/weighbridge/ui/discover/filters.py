@@ -159,7 +159,7 @@ class Filters(QWidget):
 
     def _connect(self) -> None:
         self._search.textEdited.connect(self._typed)
-        self._search.textChanged.connect(lambda words: None if words else self._tell())
+        self._search.textChanged.connect(self._emptied)
         self._search.returnPressed.connect(self._entered)
         self._author.editingFinished.connect(self._tell)
         self._chat.toggled.connect(lambda _on: self._tell())
@@ -177,6 +177,11 @@ class Filters(QWidget):
             self._mean(words)
         else:
             self._later.start()
+
+    def _emptied(self, words: str) -> None:
+        if not words:
+            self._typed_before = ""
+            self._tell()
 
     def _entered(self) -> None:
         self._later.stop()
