@@ -67,12 +67,13 @@ class Load:
     first layers whose experts stay in host memory; `split` gives each GPU's share of the layers, `split_mode` (of
     SPLIT_MODES) is how they share, and `main_gpu` is the place among them of the one that holds what is not shared.
     `key_type` and `value_type` are those of the KV cache ("f16", "q8_0"). `whole_window` keeps all tokens where a layer
-    needs only its window; `mapped` maps the file instead of reading it. `projector`, `draft` and `adapters` are files
-    to load beside the model; `draft_kind`, of DRAFT_KINDS, is how a draft works: as a smaller model, or as a head that
-    reads the model's own states; "mtp" without a draft is the model's own head. `adapter_scales` are how strongly each
-    adapter acts where a request does not say (all 1 without). `template` is used instead of the file's own.
-    `engine` is the id of the one that is to load it ("": the first that is here and can); where it is `in_process` that
-    engine's library is hosted by the program itself.
+    needs only its window. `prompt_cache_mib` is host memory for what was read of earlier conversations, `checkpoints`
+    how many states of layers that cannot go back are kept for each slot. `mapped` maps the file instead of reading it.
+    `projector`, `draft` and `adapters` are files to load beside the model; `draft_kind`, of DRAFT_KINDS, is how a draft
+    works: as a smaller model, or as a head that reads the model's own states; "mtp" without a draft is the model's own
+    head. `adapter_scales` are how strongly each adapter acts where a request does not say (all 1 without). `template`
+    is used instead of the file's own. `engine` is the id of the one that is to load it ("": the first that is here and
+    can); where it is `in_process` that engine's library is hosted by the program itself.
     """
 
     model: str
@@ -88,6 +89,8 @@ class Load:
     value_type: str | None = None
     flash_attention: bool | None = None
     whole_window: bool | None = None
+    prompt_cache_mib: int | None = None
+    checkpoints: int | None = None
     gpu_layers: int | None = None
     cpu_experts: int | None = None
     split: tuple[float, ...] | None = None

@@ -65,9 +65,9 @@ _CONTEXT = (
 _PROMPTS = (
     Control("batch", "prompt", Kind.WHOLE, "n_batch", _BOTH, low=1, high=65_536, unit="tokens", default=512),
     Control("micro_batch", "prompt", Kind.WHOLE, "n_ubatch", _BOTH, low=1, high=65_536, unit="tokens"),
-    Control("prompt_cache_mib", "prompt", Kind.WHOLE, "cache_ram_mib", _BOTH, Home.EXTRA, low=0, high=1 << 20,
-            unit="MiB", default=512),
-    Control("checkpoints", "prompt", Kind.WHOLE, "n_ctx_checkpoints", _BOTH, Home.EXTRA, low=0, high=1024, default=32),
+    Control("prompt_cache_mib", "prompt", Kind.WHOLE, "cache_ram_mib", _BOTH, low=0, high=1 << 20, unit="MiB",
+            default=512),
+    Control("checkpoints", "prompt", Kind.WHOLE, "n_ctx_checkpoints", _BOTH, low=0, high=1024, default=32),
     Control("checkpoint_step", "prompt", Kind.WHOLE, "checkpoint_min_step", _BOTH, Home.EXTRA, low=0,
             high=_MOST_TOKENS, unit="tokens", default=8192),
     Control("prompt_reuse", "prompt", Kind.WHOLE, "n_cache_reuse", _SPEED, Home.EXTRA, low=0, high=_MOST_TOKENS,

@@ -188,7 +188,7 @@ def test_samplers_are_those_of_the_first_answer_as_far_as_they_are_printed():
 
 def test_what_only_this_engine_knows_stands_beside_what_it_made_of_it():
     now = of_lines("I prompt cache is enabled, size limit: 33 MiB", "I llama_context: freq_scale = 0.5")
-    rows = {row.name: row for row in settings(Load("m", extra={"prompt_cache_mib": 33, "rope_scale": 2}), now)}
+    rows = {row.name: row for row in settings(Load("m", prompt_cache_mib=33, extra={"rope_scale": 2}), now)}
     assert rows["prompt_cache_mib"] == Setting("prompt_cache_mib", 33, 33)
     assert rows["rope_scale"] == Setting("rope_scale", 2, 2)
 

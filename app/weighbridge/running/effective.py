@@ -18,6 +18,8 @@ SHOWN_IF_ASKED = (
     "key_type",
     "value_type",
     "whole_window",
+    "prompt_cache_mib",
+    "checkpoints",
     "cpu_experts",
     "split",
     "split_mode",
