@@ -271,6 +271,7 @@ def test_a_build_is_removed_and_ours_is_used_again(place):
     place.install()
     place.installer.remove("echo-apart")
     assert (place.in_use(), place.left()) == ("", ["chosen.json"])
+    assert not place.installer.log_of("echo-apart").exists()
     with pytest.raises(NotFound):
         place.installer.remove("echo-apart")
     with pytest.raises(Refused) as refusal:
@@ -293,12 +294,14 @@ def test_a_build_that_runs_is_not_removed(place):
 def test_interrupted_installations_are_cleaned_and_whole_ones_stay(place):
     place.install()
     build = place.folder / "echo-apart"
-    for left in (build / "2" / "bin", build / "scratch" / "cache", place.folder / "echo-cuda" / "1"):
+    older = build / "1" / "host" / "0.0.1-abc"
+    for left in (build / "2" / "bin", build / "scratch" / "cache", place.folder / "echo-cuda" / "1", older):
         left.mkdir(parents=True)
     place.installer.clean()
     assert [path.name for path in build.iterdir()] == ["1"]
     assert place.left() == ["chosen.json", "echo-apart"]
     assert place.in_use() == "echo-apart"
+    assert [str(host) for host in older.parent.iterdir()] == [place.engines["echo"].host]
 
 
 def test_what_is_being_installed_is_not_cleaned(place):

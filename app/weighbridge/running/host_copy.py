@@ -37,6 +37,14 @@ def host_of(environment: Path) -> Path:
     return place
 
 
+def remove_older_hosts(environment: Path) -> None:
+    """Remove the copies that other versions have made in `environment`, which nobody may be using now."""
+    with suppress(OSError):
+        for other in (environment / FOLDER).iterdir():
+            if other.name != _version():
+                shutil.rmtree(other, ignore_errors=True)
+
+
 def _copy(target: Path) -> None:
     target.mkdir()
     for file in _sources():

@@ -28,6 +28,7 @@ from weighbridge.running.build_trial import version_told, writes_a_token
 from weighbridge.running.builds import Build, BuildKind, Recipe, runs_on
 from weighbridge.running.devices import told_now
 from weighbridge.running.engines import Engines
+from weighbridge.running.host_copy import remove_older_hosts
 from weighbridge.running.installed import NOTE, Note, engine_in, numbers, python_of, write_note
 from weighbridge.running.uv_run import OnLine, Source, from_indexes, from_wheels, python_for, run_uv, size_of
 from weighbridge_engines.api import Cause, Device, Engine
@@ -132,10 +133,12 @@ class Installer:
         if build.kind is BuildKind.ENVIRONMENT:
             with self._alone(build.id):
                 self._delete(self._engines.folder / build.id)
+                self.log_of(build.id).unlink(missing_ok=True)
         self._engines.forget(build.id)
 
     def clean(self) -> None:
-        """Remove what interrupted installations have left, and environments that a newer one has replaced.
+        """Remove what interrupted installations have left, environments that a newer one has replaced, and what an
+        earlier Weighbridge has put beside them.
 
         What another process is busy with stays; what cannot be removed is left for the next time.
         """
@@ -144,8 +147,11 @@ class Installer:
                 shutil.rmtree(build / _SCRATCH, ignore_errors=True)
                 whole = [number for number in numbers(build) if (build / str(number) / NOTE).exists()]
                 for number in numbers(build):
-                    if number not in whole[-1:] and user_of(build / str(number)) is None:
+                    idle = user_of(build / str(number)) is None
+                    if idle and number not in whole[-1:]:
                         shutil.rmtree(build / str(number), ignore_errors=True)
+                    elif idle:
+                        remove_older_hosts(build / str(number))
                 with contextlib.suppress(OSError):
                     build.rmdir()  # where nothing is left in it
 

@@ -60,7 +60,13 @@ def engine_in(folder: Path, build_id: str, version: str | None, base: Engine) ->
         return gone or unwritable
 
     return replace(
-        base, build=build_id, python=str(python), host=host, missing=missing, version=lambda: version, install=build_id
+        base,
+        build=build_id,
+        python=str(python),
+        host=host,
+        missing=missing,
+        version=lambda: version,
+        install=f"weighbridge engines install {build_id}",
     )
 
 
