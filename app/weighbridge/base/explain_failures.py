@@ -193,4 +193,14 @@ FAILURES: Mapping[str, tuple[str, str]] = {
         mark("The parts of the model do not go together: {reason}."),
         mark("Fetch all parts again from the same place, and load the first."),
     ),
+    "load.does_not_fit": (
+        mark(
+            "{model} needs {needed} of the system's memory as it would be loaded; {free} are free, {missing} too few."
+        ),
+        mark("Choose what to change."),
+    ),
+    "load.does_not_fit_card": (
+        mark("{model} needs {needed} on {device} as it would be loaded; {free} are free, {missing} too few."),
+        mark("Choose what to change."),
+    ),
 }

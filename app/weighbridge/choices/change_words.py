@@ -9,6 +9,7 @@ from weighbridge.choices.choice import Choice
 from weighbridge.choices.speed_words import speed_in_words
 from weighbridge.choices.words import verdict_in_words
 from weighbridge.hardware.machine import Device
+from weighbridge_engines.api import Load
 
 
 def change_in_words(change: Change, before: Choice) -> str:
@@ -37,7 +38,7 @@ def _settings(after: Choice, before: Choice) -> str:
     old, new = before.load, after.load
     said: list[str] = []
     if (old.gpu_layers, old.cpu_experts) != (new.gpu_layers, new.cpu_experts):
-        said.append(text("Layers and experts left to the engine"))
+        said.append(_division(new))
     if old.slots != new.slots:
         said.append(plural("{count} slot", "{count} slots", new.slots, count=number(new.slots)))
     if old.key_type != new.key_type:
@@ -46,6 +47,22 @@ def _settings(after: Choice, before: Choice) -> str:
         said.append(text("A context of {tokens}", tokens=tokens(new.context)))
     listed = " + ".join(said)
     return listed[:1].upper() + listed[1:]
+
+
+def _division(load: Load) -> str:
+    """How many layers, and experts of how many, lie where."""
+    if load.gpu_layers is None:
+        return text("Layers and experts left to the engine")
+    layers = plural("{count} layer on cards", "{count} layers on cards", load.gpu_layers, count=number(load.gpu_layers))
+    if not load.cpu_experts:
+        return layers
+    experts = plural(
+        "experts of {count} layer in RAM",
+        "experts of {count} layers in RAM",
+        load.cpu_experts,
+        count=number(load.cpu_experts),
+    )
+    return f"{layers}, {experts}"
 
 
 def _build(change: Change, before: Choice) -> str:

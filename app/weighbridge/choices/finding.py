@@ -1,0 +1,233 @@
+"""What happened to a load, and what can be done about it; and the same for one that cannot be met, before it is made.
+
+Pure. Whatever is weighed goes through the functions that everything else goes through.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from weighbridge.base.errors import WeighbridgeError
+from weighbridge.choices.changes import Change, ChangeKind, changes
+from weighbridge.choices.choice import Choice, Surroundings, weigh
+from weighbridge.choices.corrections import planned_load
+from weighbridge.choices.fixes import Fix, FixKind, mended
+from weighbridge.estimates.blueprint import Blueprint
+from weighbridge.estimates.estimate import HOST
+from weighbridge.estimates.fit import Verdict
+from weighbridge.hardware.machine import Machine
+from weighbridge.library.folders import repository_of
+from weighbridge.library.model import OWN, Model
+from weighbridge.running.paces import SpeedTables
+from weighbridge.running.speed_observations import SpeedObservation
+from weighbridge.running.state import Running, State
+from weighbridge_engines.api import HOST as SYSTEM_MEMORY
+from weighbridge_engines.api import Load
+
+DOES_NOT_FIT, DOES_NOT_FIT_CARD = "load.does_not_fit", "load.does_not_fit_card"
+"""What is told where nothing has failed yet, and the estimate says that it will."""
+
+OF_MEMORY = frozenset({"engine.card_memory_refused", "engine.killed", "engine.memory_refused", "engine.out_of_memory"})
+_OF_BUILD = frozenset(
+    {
+        "engine.assertion",
+        "engine.bad_option",
+        "engine.cache_type_unknown",
+        "engine.card_failed",
+        "engine.card_not_built_for",
+        "engine.crashed",
+        "engine.driver",
+        "engine.file_too_new",
+        "engine.illegal_instruction",
+        "engine.instruction_missing",
+        "engine.missing_library",
+        "engine.no_backend",
+        "engine.none_installed",
+        "engine.not_installed",
+        "engine.not_loadable",
+        "engine.old_system",
+        "engine.other_layout",
+        "engine.type_unknown",
+        "engine.unknown_architecture",
+        "engine.unknown_tokenizer",
+    }
+)
+"""Another build of the engine may do it."""
+
+_OF_FILE = frozenset({"engine.bad_model_file", "engine.other_layout", "engine.wrong_part"})
+_OF_OTHER_FILE = frozenset({"engine.file_other_order", "engine.file_too_old", "engine.type_removed"})
+_AGAIN = frozenset(
+    {
+        "engine.assertion",
+        "engine.cannot_start",
+        "engine.card_failed",
+        "engine.crashed",
+        "engine.ended",
+        "engine.file_changed",
+        "engine.missing_library",
+        "engine.no_token",
+        "engine.port_taken",
+    }
+)
+"""The same load may well go another time, or once what stands in the way is gone."""
+
+_MADE_HERE = (ChangeKind.SETTINGS, ChangeKind.QUANT)
+"""Changes that are made by loading; the others are bought or installed."""
+
+_LEAST_BYTES = 1 << 20
+_REPOSITORY = re.compile(r"[\w][\w.-]*/[\w][\w.-]*")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What happened (`code` and `values`, as in `base.explain`) to `load` of `model`, and what can be done about it.
+
+    `asked` is the load as it was weighed; None where that is not known.
+    """
+
+    model: Model
+    load: Load
+    code: str
+    values: Mapping[str, object]
+    fixes: tuple[Fix, ...]
+    asked: Choice | None = None
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What fixes are weighed on. `siblings` are the same model in fewer bytes, the largest first."""
+
+    around: Surroundings
+    tables: SpeedTables
+    past: Sequence[SpeedObservation] = ()
+    siblings: tuple[tuple[Model, Blueprint | None], ...] = ()
+
+
+def of_failure(error: WeighbridgeError, choice: Choice, ground: Ground) -> Finding:
+    """Of a load, weighed as `choice`, that ended with `error`."""
+    model, load, code = choice.model, choice.load, error.code
+    fixes = (
+        *((Fix(FixKind.AGAIN, model.id, load),) if code in _AGAIN else ()),
+        *(Fix(FixKind.LOAD, model.id, other) for other in mended(code, load)),
+        *(_of_memory(choice, ground, error.values) if code in OF_MEMORY else ()),
+        *(_of_builds(choice, ground) if code in _OF_BUILD else ()),
+        *(_of_siblings(choice, ground) if code in _OF_OTHER_FILE else ()),
+        *(_of_file(model) if code in (*_OF_FILE, *_OF_OTHER_FILE) or code.startswith("file.") else ()),
+    )
+    return Finding(model, load, code, error.values, fixes, choice)
+
+
+def before_load(choice: Choice, ground: Ground) -> Finding | None:
+    """What to choose between where the load, weighed as `choice`, will not fit; None where it may: an estimate that is
+    not known forbids nothing.
+    """
+    fit = choice.fit
+    if fit is None or fit.verdict is not Verdict.NO or fit.left_bytes is None or fit.place is None:
+        return None
+    code = DOES_NOT_FIT if fit.place.id == HOST else DOES_NOT_FIT_CARD
+    values = {
+        "model": choice.model.title,
+        "needed_bytes": fit.estimate.share(fit.place.id).known_bytes,
+        "free_bytes": fit.place.free_bytes,
+        "missing_bytes": -fit.left_bytes,
+        "device": fit.place.name,
+    }
+    fixes = (*_of_ending(choice, ground), *_of_changes(choice, ground))
+    return Finding(choice.model, choice.load, code, values, fixes, choice)
+
+
+def _of_memory(choice: Choice, ground: Ground, values: Mapping[str, object]) -> Iterator[Fix]:
+    """It did not fit, so less is free than the estimate took for free: in that, what fits is looked for."""
+    yield from _of_ending(choice, ground)
+    if choice.fit is None or choice.runner is None:
+        return
+    less = _with_less(choice, ground.around, values)
+    again = weigh(choice.model, choice.blueprint, choice.load, less, engine_id=choice.runner.engine_id)
+    if again.fit is not None and again.fit.verdict is Verdict.PARTIAL:
+        load = planned_load(again)
+        again_so = replace(again, load=load)
+        yield Fix(FixKind.LOAD, choice.model.id, load, Change(ChangeKind.SETTINGS, again_so))
+    yield from _of_changes(again, replace(ground, around=less))
+
+
+def _of_ending(choice: Choice, ground: Ground) -> Iterator[Fix]:
+    """Ending a model that nobody uses, the largest first."""
+    idle = [one for one in ground.around.running if _may_end(one) and one.model_id != choice.model.id]
+    for one in sorted(idle, key=lambda one: -(one.private_bytes or 0)):
+        freed_bytes = one.private_bytes
+        yield Fix(FixKind.END, choice.model.id, choice.load, other_id=one.model_id, freed_bytes=freed_bytes)
+
+
+def _may_end(one: Running) -> bool:
+    return one.state is State.READY and not one.in_flight
+
+
+def _of_changes(choice: Choice, ground: Ground) -> Iterator[Fix]:
+    """The cheapest of each kind that can be made at once: settings, and a smaller quantisation that is here."""
+    found = changes(choice, ground.around, ground.tables, ground.past, ground.siblings)
+    for change in found:
+        if change.kind is ChangeKind.SETTINGS:
+            yield Fix(FixKind.LOAD, choice.model.id, change.choice.load, change)
+        elif change.kind is ChangeKind.QUANT:
+            other = change.choice
+            yield Fix(FixKind.OTHER_MODEL, choice.model.id, other.load, change, other_id=other.model.id)
+        elif change.kind is ChangeKind.BUILD:
+            yield from _of_builds(choice, ground)
+
+
+def _of_builds(choice: Choice, ground: Ground) -> Iterator[Fix]:
+    """Other builds of the same engine: those that are here, then those that can be installed."""
+    engine_id = choice.runner.engine_id if choice.runner else ""
+    offers = {offer.build_id: offer for told in ground.around.told for offer in told.offers}
+    for offer in sorted(offers.values(), key=lambda offer: not offer.installed):
+        if offer.engine_id == engine_id:
+            kind = FixKind.USE_BUILD if offer.installed else FixKind.INSTALL_BUILD
+            model, load = choice.model, choice.load
+            yield Fix(kind, model.id, load, build_id=offer.build_id, title=offer.title, verified=offer.verified)
+
+
+def _of_siblings(choice: Choice, ground: Ground) -> Iterator[Fix]:
+    for model, _ in ground.siblings[:1]:
+        load = replace(choice.load, model=str(model.path), alias=model.id)
+        yield Fix(FixKind.OTHER_MODEL, choice.model.id, load, other_id=model.id)
+
+
+def _of_file(model: Model) -> Iterator[Fix]:
+    yield Fix(FixKind.VERIFY, model.id)
+    repository = repository_of(model.path)
+    own = "/".join(model.path.parts[-3:-1])
+    if repository is None and model.source == OWN and _REPOSITORY.fullmatch(own):
+        repository = own
+    if repository is not None:
+        yield Fix(FixKind.FETCH, model.id, repository=repository)
+
+
+def _with_less(choice: Choice, around: Surroundings, values: Mapping[str, object]) -> Surroundings:
+    """The surroundings with what the failed load shows to be free at most, in each place that it used."""
+    if choice.fit is None:
+        return around
+    most = {}
+    for place in choice.places:
+        needed_bytes = choice.fit.estimate.share(place.id).known_bytes
+        if needed_bytes and place.free_bytes is not None and _refused(place.id, values):
+            most[place.id] = max(0, min(place.free_bytes, needed_bytes - _LEAST_BYTES))
+    return replace(around, machine=_bounded(around.machine, most), running=())
+
+
+def _refused(place_id: str, values: Mapping[str, object]) -> bool:
+    """Whether memory ran out in this place: in system memory, or on a card, as far as the engine said which."""
+    device = values.get("device")
+    return device is None or (device == SYSTEM_MEMORY) == (place_id == HOST)
+
+
+def _bounded(machine: Machine, most: Mapping[str, int]) -> Machine:
+    memory = machine.memory
+    if HOST in most:
+        memory = replace(memory, available_bytes=most[HOST])
+    devices = [
+        replace(one, memory=replace(one.memory, available_bytes=most[one.id])) if one.id in most else one
+        for one in machine.devices
+    ]
+    return replace(machine, memory=memory, devices=tuple(devices))

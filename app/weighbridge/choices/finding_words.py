@@ -1,0 +1,143 @@
+"""A finding and its fixes in words, and each fix as a command. For window and terminal."""
+
+from __future__ import annotations
+
+from shlex import quote
+
+from weighbridge.base.explain import Explanation, explain_code
+from weighbridge.base.units import number, size, tokens
+from weighbridge.base.words import text
+from weighbridge.choices.change_words import change_in_words, what_in_words
+from weighbridge.choices.finding import Finding
+from weighbridge.choices.fixes import Fix, FixKind
+from weighbridge_engines.api import Load
+
+
+def told(finding: Finding) -> Explanation:
+    """What happened, and what to do."""
+    return explain_code(finding.code, finding.values)
+
+
+def numbers_in_words(finding: Finding) -> tuple[str, ...]:
+    """What is known of the memory that ran out, beside what `told` says: a line each."""
+    values = finding.values
+    lines: list[str] = []
+    free, context, trained = values.get("free_bytes"), values.get("context"), values.get("trained")
+    device = values.get("device")
+    if finding.code == "engine.memory_refused" and isinstance(free, int):
+        lines.append(text("{free} of it were free as the load began.", free=size(free)))
+    if finding.code == "engine.card_memory_refused" and isinstance(free, int):
+        lines.append(text("{free} of {device} were free as the load began.", device=str(device), free=size(free)))
+    if isinstance(context, int) and isinstance(trained, int):
+        said = text(
+            "A context of {context} is longer than the {trained} that the model was trained for.",
+            context=tokens(context),
+            trained=tokens(trained),
+        )
+        lines.append(said)
+    return tuple(lines)
+
+
+def fix_in_words(fix: Fix, finding: Finding) -> str:
+    """What a button says: "Load with KV cache in q8_0"."""
+    words = {
+        FixKind.AGAIN: text("Try again"),
+        FixKind.END: text("End {model} and load", model=fix.other_id),
+        FixKind.USE_BUILD: text("Use the build {build}", build=fix.title),
+        FixKind.INSTALL_BUILD: text("Install the build {build}…", build=fix.title),
+        FixKind.OTHER_MODEL: text("Load {model} instead", model=fix.other_id),
+        FixKind.VERIFY: text("Verify the file"),
+        FixKind.FETCH: text("Fetch it again…"),
+        FixKind.LOAD: text("Load: {changed}", changed=_what(fix, finding)),
+    }
+    return words[fix.kind]
+
+
+def figures_in_words(fix: Fix, finding: Finding) -> str:
+    """What stands beside the button: the figures of what was weighed, what would be given back; "" where nothing is
+    known.
+    """
+    if fix.change is not None and finding.asked is not None:
+        whole = change_in_words(fix.change, finding.asked)
+        return whole.removeprefix(f"{what_in_words(fix.change, finding.asked)}: ")
+    if fix.kind is FixKind.END:
+        return text("gives back {size}", size=size(fix.freed_bytes)) if fix.freed_bytes else ""
+    if fix.kind is FixKind.INSTALL_BUILD and not fix.verified:
+        return text("nobody has told yet whether it runs")
+    if fix.kind is FixKind.FETCH:
+        return fix.repository
+    return ""
+
+
+def command_of(fix: Fix, finding: Finding) -> str | None:
+    """The command that does it; None where there is none: what a window has loaded, no command ends."""
+    name = quote(finding.model.id)
+    commands = {
+        FixKind.USE_BUILD: f"weighbridge engines use {fix.build_id}",
+        FixKind.INSTALL_BUILD: f"weighbridge engines install {fix.build_id}",
+        FixKind.OTHER_MODEL: f"weighbridge run {quote(fix.other_id)}",
+        FixKind.VERIFY: f"weighbridge verify {name}",
+        FixKind.FETCH: f"weighbridge pull {fix.repository}",
+        FixKind.AGAIN: f"weighbridge run {name}",
+    }
+    if fix.kind is not FixKind.LOAD:
+        return commands.get(fix.kind)
+    options = _options(finding.load, fix.load)
+    return None if options is None else " ".join((f"weighbridge run {name}", *options))
+
+
+def _what(fix: Fix, finding: Finding) -> str:
+    if fix.change is not None and finding.asked is not None:
+        return what_in_words(fix.change, finding.asked)
+    return ", ".join(_differences(finding.load, fix.load)) if fix.load is not None else ""
+
+
+def _differences(before: Load, after: Load) -> list[str]:
+    """What an unweighed load changes."""
+    said = []
+    if before.projector and not after.projector:
+        said.append(text("without the projector"))
+    if before.draft and not after.draft:
+        said.append(text("without the draft model"))
+    if before.adapters and not after.adapters:
+        said.append(text("without adapters"))
+    if before.template and not after.template:
+        said.append(text("with the model's own template"))
+    if before.extra and not after.extra:
+        said.append(text("without options of your own"))
+    if before.flash_attention is not after.flash_attention:
+        said.append(text("flash attention as the engine likes"))
+    if (before.key_type, before.value_type) != (after.key_type, after.value_type) and after.key_type:
+        said.append(text("KV cache in {type}", type=after.key_type))
+    if before.mapped is not after.mapped:
+        said.append(text("read into memory"))
+    if before.gpu_layers != after.gpu_layers:
+        said.append(_layers(after))
+    return said
+
+
+def _layers(load: Load) -> str:
+    if load.gpu_layers == 0:
+        return text("on the processor")
+    return text("{count} layers on cards", count=number(load.gpu_layers or 0))
+
+
+def _options(before: Load, after: Load | None) -> list[str] | None:
+    """The options of `run` that make `after` out of `before`; None where there are none for it."""
+    if after is None:
+        return None
+    said: list[str] = []
+    for name, option in _OPTIONS.items():
+        value = getattr(after, name)
+        if value is not None and value != getattr(before, name):
+            said += [option, str(value)]
+    return said or None
+
+
+_OPTIONS = {
+    "context": "--context",
+    "slots": "--slots",
+    "key_type": "--kv",
+    "gpu_layers": "--gpu-layers",
+    "cpu_experts": "--cpu-experts",
+}

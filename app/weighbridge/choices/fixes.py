@@ -1,0 +1,82 @@
+"""What can be done about a load that failed or cannot be met: values that a window carries out and a command names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from weighbridge.choices.changes import Change
+from weighbridge_engines.api import Load
+
+
+class FixKind(StrEnum):
+    """What is done, in the order of what that costs."""
+
+    AGAIN = "again"
+    END = "end"
+    LOAD = "load"
+    USE_BUILD = "use_build"
+    INSTALL_BUILD = "install_build"
+    OTHER_MODEL = "other_model"
+    VERIFY = "verify"
+    FETCH = "fetch"
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One thing to do about the load of `model_id`.
+
+    AGAIN and LOAD: load it as `load` says. END: end `other_id` first, which gives back `freed_bytes`, then load it as
+    `load` says. USE_BUILD and INSTALL_BUILD: `build_id`, called `title`; `verified`: somebody has run it. OTHER_MODEL:
+    load `other_id` instead. VERIFY: read the file again. FETCH: get `repository` from the Hub again. `change` has the
+    figures of what was weighed; None where there is nothing to weigh.
+    """
+
+    kind: FixKind
+    model_id: str
+    load: Load | None = None
+    change: Change | None = None
+    other_id: str = ""
+    freed_bytes: int | None = None
+    build_id: str = ""
+    title: str = ""
+    verified: bool = True
+    repository: str = ""
+
+
+def mended(code: str, load: Load) -> tuple[Load, ...]:
+    """Loads without what `code` says cannot be, the one that gives up least first; none where the load is not at fault.
+    Pure.
+    """
+    changed = [replace(load, **change) for change in _CHANGED.get(code, ())]
+    return tuple(one for one in changed if one != load)
+
+
+_SMALLER_CACHE: dict[str, Any] = {"key_type": "q8_0", "value_type": "q8_0"}
+_PLAIN_CACHE: dict[str, Any] = {"key_type": "f16", "value_type": "f16"}
+_NO_ADAPTERS: dict[str, Any] = {"adapters": (), "adapter_scales": ()}
+_NO_DRAFT: dict[str, Any] = {"draft": None}
+_NO_PROJECTOR: dict[str, Any] = {"projector": None}
+_NO_OPTIONS: dict[str, Any] = {"extra": {}}
+_ON_PROCESSOR: dict[str, Any] = {"gpu_layers": 0, "cpu_experts": None, "split": None}
+_CHANGED: Mapping[str, tuple[dict[str, Any], ...]] = {
+    "engine.adapter_mismatch": (_NO_ADAPTERS,),
+    "engine.bad_option": (_NO_OPTIONS,),
+    "engine.cache_needs_flash": ({"flash_attention": None}, _PLAIN_CACHE),
+    "engine.cache_type_size": (_SMALLER_CACHE, _PLAIN_CACHE),
+    "engine.cache_type_unknown": (_SMALLER_CACHE, _PLAIN_CACHE),
+    "engine.cannot_map": ({"mapped": False},),
+    "engine.card_failed": (_ON_PROCESSOR,),
+    "engine.card_not_built_for": (_ON_PROCESSOR,),
+    "engine.draft_mismatch": (_NO_DRAFT,),
+    "engine.driver": (_ON_PROCESSOR,),
+    "engine.no_adapter_file": (_NO_ADAPTERS,),
+    "engine.no_draft_file": (_NO_DRAFT,),
+    "engine.no_projector_file": (_NO_PROJECTOR,),
+    "engine.no_such_device": (_NO_OPTIONS,),
+    "engine.projector_mismatch": (_NO_PROJECTOR,),
+    "engine.projector_refused": (_NO_PROJECTOR,),
+    "engine.template": ({"template": None},),
+}

@@ -1,0 +1,210 @@
+"""What can be done about a load that failed, or that will not fit."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.choices.made_speeds import FAST_RTX, TABLES, TENTH, here, weighed
+from tests.choices.made_surroundings import LOAD, loaded, model, told
+from tests.estimates.made_blueprints import GIB, made
+
+from weighbridge.base.errors import EngineFailed
+from weighbridge.base.units import THIN
+from weighbridge.choices.finding import DOES_NOT_FIT, DOES_NOT_FIT_CARD, Ground, before_load, of_failure
+from weighbridge.choices.finding_words import (
+    command_of,
+    figures_in_words,
+    fix_in_words,
+    numbers_in_words,
+)
+from weighbridge.choices.finding_words import (
+    told as told_in_words,
+)
+from weighbridge.choices.fixes import FixKind, mended
+from weighbridge.estimates.fit import GOOD, Verdict
+from weighbridge.hardware.machine import Memory, MemoryKind
+from weighbridge.running.builds import Offer
+
+TWELVE = made(layers=10, layer_bytes=GIB)
+"""12 GiB of weights, and 40 KiB of cache a token."""
+
+VULKAN = Offer("llama_server-vulkan", "Vulkan", "llama_server", "llama.cpp", ("amd",), installed=False, verified=False)
+CUDA = Offer("llama_server-cuda", "CUDA 12", "llama_server", "llama.cpp", ("nvidia",), installed=True)
+MEMORY = {"engine": "llama.cpp", "device": "Host", "needed_bytes": 5 * GIB, "free_bytes": 4 * GIB, "line": "…"}
+
+
+def found(error, surroundings, blueprint=TENTH, load=LOAD, siblings=(), **changes):
+    choice = weighed(surroundings, blueprint, load, **changes)
+    return of_failure(error, choice, Ground(surroundings, TABLES, (), tuple(siblings)))
+
+
+def kinds(finding):
+    return [fix.kind for fix in finding.fixes]
+
+
+def said(finding):
+    pairs = ((fix_in_words(fix, finding), figures_in_words(fix, finding)) for fix in finding.fixes)
+    return [" · ".join(filter(None, pair)).replace(THIN, " ") for pair in pairs]
+
+
+def test_memory_that_ran_out_though_it_seemed_to_fit_gets_a_load_that_takes_less():
+    load = replace(LOAD, context=131_072)
+    finding = found(EngineFailed("engine.memory_refused", **MEMORY), here(free_gib=20), TWELVE, load)
+    assert finding.asked.fit.verdict in GOOD
+    [fix] = [fix for fix in finding.fixes if fix.kind is FixKind.LOAD]
+    assert fix.load.key_type == "q8_0"
+    assert fix.change.choice.fit.estimate.total_bytes < finding.asked.fit.estimate.total_bytes
+    assert command_of(fix, finding) == "weighbridge run m --kv q8_0"
+
+
+def test_models_that_nobody_uses_may_be_ended_for_it_the_largest_first():
+    running = (
+        loaded(2, model_id="small"),
+        loaded(4, model_id="large"),
+        loaded(8, model_id="busy", in_flight=1),
+        loaded(1, model_id="m"),
+    )
+    surroundings = replace(here(free_gib=20), running=running)
+    finding = found(EngineFailed("engine.killed", signal="SIGKILL"), surroundings)
+    ended = [fix for fix in finding.fixes if fix.kind is FixKind.END]
+    assert [(fix.other_id, fix.freed_bytes) for fix in ended] == [("large", 4 * GIB), ("small", 2 * GIB)]
+    assert all(fix.load == LOAD for fix in ended)
+    assert said(finding)[0] == "End large and load · gives back 4.0 GiB"
+    assert command_of(ended[0], finding) is None
+
+
+def test_memory_of_a_card_leaves_more_to_the_processor():
+    card = here(replace(FAST_RTX, memory=Memory(MemoryKind.DEDICATED, 24 * GIB, 22 * GIB)))
+    values = {**MEMORY, "device": "CUDA0"}
+    finding = found(EngineFailed("engine.card_memory_refused", **values), card, TWELVE)
+    assert finding.asked.fit.verdict is Verdict.FITS
+    [fix] = finding.fixes
+    assert (fix.kind, fix.change.choice.fit.verdict) == (FixKind.LOAD, Verdict.PARTIAL)
+    assert 0 < fix.load.gpu_layers < 11
+    assert command_of(fix, finding) == f"weighbridge run m --gpu-layers {fix.load.gpu_layers}"
+    assert said(finding)[0].startswith(f"Load: {fix.load.gpu_layers} layers on cards · Partial")
+    assert numbers_in_words(finding)[0].startswith("4.0")
+
+
+def test_an_architecture_that_is_not_known_wants_another_build_the_ones_that_are_here_first():
+    surroundings = replace(here(), told=(replace(told(), offers=(VULKAN, CUDA)),))
+    finding = found(EngineFailed("engine.unknown_architecture", engine="llama.cpp", architecture="x"), surroundings)
+    assert kinds(finding) == [FixKind.USE_BUILD, FixKind.INSTALL_BUILD]
+    assert said(finding) == [
+        "Use the build CUDA 12",
+        "Install the build Vulkan… · nobody has told yet whether it runs",
+    ]
+    assert [command_of(fix, finding) for fix in finding.fixes] == [
+        "weighbridge engines use llama_server-cuda",
+        "weighbridge engines install llama_server-vulkan",
+    ]
+
+
+def test_a_damaged_file_is_verified_or_fetched_again():
+    path = Path("models") / "somebody" / "Model-GGUF" / "m.gguf"
+    finding = found(EngineFailed("engine.bad_model_file", engine="llama.cpp"), here(), path=path)
+    assert kinds(finding) == [FixKind.VERIFY, FixKind.FETCH]
+    assert [command_of(fix, finding) for fix in finding.fixes] == [
+        "weighbridge verify m",
+        "weighbridge pull somebody/Model-GGUF",
+    ]
+
+
+def test_where_a_file_came_from_is_not_guessed():
+    finding = found(EngineFailed("engine.bad_model_file", engine="llama.cpp"), here(), path=Path("m.gguf"))
+    assert kinds(finding) == [FixKind.VERIFY]
+
+
+def test_a_type_that_was_given_up_is_left_for_another_file_of_the_model():
+    other = model(id="other", path=Path("other.gguf"))
+    error = EngineFailed("engine.type_removed", type="Q4_0_4_4", instead="Q4_0")
+    finding = found(error, here(), siblings=[(other, TENTH)])
+    assert finding.fixes[0].kind is FixKind.OTHER_MODEL
+    assert finding.fixes[0].load.model == "other.gguf"
+    assert command_of(finding.fixes[0], finding) == "weighbridge run other"
+
+
+def test_an_end_without_a_word_can_only_be_tried_again():
+    finding = found(EngineFailed("engine.ended", engine="llama.cpp", exit_code=1), here())
+    assert kinds(finding) == [FixKind.AGAIN]
+
+
+FULL = replace(
+    LOAD,
+    adapters=("a",),
+    adapter_scales=(1.0,),
+    draft="d",
+    projector="p",
+    template="t",
+    extra={"option": "x"},
+    key_type="q5_0",
+    value_type="q5_0",
+    flash_attention=False,
+    gpu_layers=20,
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "changed"),
+    [
+        ("engine.adapter_mismatch", [{"adapters": (), "adapter_scales": ()}]),
+        ("engine.no_draft_file", [{"draft": None}]),
+        ("engine.projector_mismatch", [{"projector": None}]),
+        ("engine.cache_needs_flash", [{"flash_attention": None}, {"key_type": "f16", "value_type": "f16"}]),
+        (
+            "engine.cache_type_size",
+            [{"key_type": "q8_0", "value_type": "q8_0"}, {"key_type": "f16", "value_type": "f16"}],
+        ),
+        ("engine.template", [{"template": None}]),
+        ("engine.bad_option", [{"extra": {}}]),
+        ("engine.cannot_map", [{"mapped": False}]),
+        ("engine.card_not_built_for", [{"gpu_layers": 0, "cpu_experts": None, "split": None}]),
+        ("engine.unknown_architecture", []),
+    ],
+)
+def test_the_load_without_what_cannot_be(code, changed):
+    assert list(mended(code, FULL)) == [replace(FULL, **change) for change in changed]
+
+
+def test_a_load_that_has_nothing_of_it_is_left_alone():
+    assert mended("engine.projector_mismatch", LOAD) == ()
+
+
+def test_each_mended_load_says_what_it_leaves_out():
+    finding = found(EngineFailed("engine.no_draft_file", path="d"), here(), load=FULL)
+    assert said(finding) == ["Load: without the draft model"]
+    assert command_of(finding.fixes[0], finding) is None
+
+
+def before(surroundings, blueprint=TWELVE, load=LOAD, siblings=()):
+    choice = weighed(surroundings, blueprint, load)
+    return before_load(choice, Ground(surroundings, TABLES, (), tuple(siblings)))
+
+
+def test_what_fits_or_is_not_known_is_not_held_up():
+    assert before(here(free_gib=20)) is None
+    assert before(here(free_gib=None)) is None
+
+
+def test_a_load_that_will_not_fit_is_a_choice_with_numbers():
+    load = replace(LOAD, context=131_072)
+    finding = before(here(free_gib=13.5, total_gib=16), load=load)
+    assert finding.code == DOES_NOT_FIT
+    assert finding.values["missing_bytes"] == finding.values["needed_bytes"] - finding.values["free_bytes"]
+    [fix] = finding.fixes
+    assert (fix.kind, fix.change.choice.fit.verdict in GOOD) == (FixKind.LOAD, True)
+    assert str(told_in_words(finding)).startswith("M needs ")
+
+
+def test_a_smaller_one_of_the_family_is_among_them():
+    other = model(id="small", path=Path("small.gguf"))
+    finding = before(here(free_gib=6, total_gib=8), siblings=[(other, TENTH)])
+    assert [fix.other_id for fix in finding.fixes if fix.kind is FixKind.OTHER_MODEL] == ["small"]
+
+
+def test_a_card_is_named():
+    card = here(replace(FAST_RTX, memory=Memory(MemoryKind.DEDICATED, 6 * GIB, 6 * GIB)))
+    finding = before(card, load=replace(LOAD, gpu_layers=11))
+    assert finding.code == DOES_NOT_FIT_CARD
+    assert finding.values["device"] == "NVIDIA GeForce RTX 3090"
+    assert finding.fixes[0].load.gpu_layers is None
