@@ -141,8 +141,8 @@ def test_what_no_longer_is_valid_is_left_out_and_told():
 
 def test_what_is_asked_for_otherwise():
     base = Load("a", context=4096, threads=3, sampling={"seed": 1})
-    asked = Load("a", context=8192, threads=3, extra={"prompt_cache_mib": 64})
-    assert differing(asked, base, CONTROLS) == {"context": 8192, "seed": None, "prompt_cache_mib": 64}
+    asked = Load("a", context=8192, threads=3, extra={"checkpoints": 4})
+    assert differing(asked, base, CONTROLS) == {"context": 8192, "seed": None, "checkpoints": 4}
     assert applied(base, differing(asked, base, CONTROLS), engine()).load == asked
 
 

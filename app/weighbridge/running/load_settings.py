@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from weighbridge_engines.api import Cause, Engine, Load, Unsupported
-from weighbridge_engines.controls import Change, Control, Home, Kind, asked, value_of, with_value
+from weighbridge_engines.controls import Change, Control, Home, Kind, with_value
+from weighbridge_engines.controls import value_of as value_told
 
 __all__ = (
     "Applied",
@@ -20,15 +21,17 @@ __all__ = (
     "Home",
     "Kind",
     "applied",
-    "asked",
     "command_line",
     "differing",
+    "hosting",
     "refusal",
+    "settings_of",
     "value_of",
     "with_value",
 )
 
 Values = Mapping[str, Any]
+_EVERYTHING = frozenset(Change)
 
 
 @dataclass(frozen=True)
@@ -39,18 +42,42 @@ class Applied:
     left_out: tuple[Cause, ...] = ()
 
 
+def hosting(able: Iterable[Engine]) -> tuple[Control, ...]:
+    """Which of the engines in `able` loads a model, and whether this program hosts that engine's library itself.
+
+    Each only where there is a choice.
+    """
+    engines = list(able)
+    names = tuple(engine.id for engine in engines)
+    made = [Control("engine", "engine", Kind.CHOICE, "", _EVERYTHING, choices=names)] if len(names) > 1 else []
+    if any(engine.open_here is not None for engine in engines):
+        made.append(Control("in_process", "engine", Kind.SWITCH, "", _EVERYTHING, default=False))
+    return tuple(made)
+
+
+def settings_of(engine: Engine, able: Iterable[Engine] = ()) -> tuple[Control, ...]:
+    """All that can be asked of a load by `engine`, where those in `able` could run the model."""
+    return (*hosting(able), *engine.controls)
+
+
+def value_of(load: Load, control: Control) -> Any:
+    """What `load` asks for; None where it leaves that to the engine, or names no engine."""
+    return value_told(load, control) if value_told(load, control) != "" else None
+
+
 def differing(load: Load, base: Load, controls: Iterable[Control]) -> dict[str, Any]:
     """What `load` asks for otherwise than `base`, by name; None where `load` leaves it to the engine."""
     told = ((one.name, value_of(load, one), value_of(base, one)) for one in controls)
     return {name: value for name, value, before in told if value != before}
 
 
-def applied(load: Load, values: Values, engine: Engine) -> Applied:
+def applied(load: Load, values: Values, engine: Engine, able: Iterable[Engine] = ()) -> Applied:
     """`load` with `values`, but for those that `engine` does not know, or would refuse: it is said why.
 
-    One that does not go with the others is left out, too, for it would keep all of it from being loaded.
+    One that does not go with the others is left out, too, for it would keep all of it from being loaded. `able` are the
+    engines that could run the model.
     """
-    known = {one.name: one for one in engine.controls}
+    known = {one.name: one for one in settings_of(engine, able)}
     causes: list[Cause] = []
     taken: dict[str, Any] = {}
     for name, value in values.items():

@@ -29,4 +29,10 @@ _SHARED = (
 def plan_of(load: Load, engine_id: str) -> Plan:
     """What `engine_id` makes of `load`: everything that was left to it decided as it decides."""
     told = {name: value for name in _SHARED if (value := getattr(load, name)) is not None}
+    if load.split_mode == "none":
+        told["split"] = (*(0.0,) * (load.main_gpu or 0), 1.0)
+    if load.draft_kind == "mtp":
+        told["predict"] = True
+    if load.task != "chat" and load.batch is None:  # what is not read from left to right is read as a whole
+        told["batch"] = load.context or CONTEXT
     return plan_for(engine_id, load.context or CONTEXT, **told)

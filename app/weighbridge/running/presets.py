@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.base.database import Database
-from weighbridge.base.errors import NotFound, Refused, WeighbridgeError
+from weighbridge.base.errors import NotFound, Refused
 from weighbridge.base.printable import encodable
 from weighbridge.library.model import Key, Model, key_of
-from weighbridge.running.choose import engine_for
+from weighbridge.running.choose import engines_for
 from weighbridge.running.load_settings import Applied, applied
 from weighbridge_engines.api import Engine, Load
 
@@ -178,12 +178,16 @@ class PresetLoads:
         return Applied(load) if preset is None else self.with_preset(load, model, preset)
 
     def with_preset(self, load: Load, model: Model, preset: Preset) -> Applied:
-        """`load` with the values of `preset`, but for those that the engine would refuse now."""
-        try:
-            engine = engine_for(model, self._engines.values())
-        except WeighbridgeError:
+        """`load` with the values of `preset`, but for those that the engine would refuse now.
+
+        A preset may name the engine; where that is not here, another one is taken, and that is told.
+        """
+        values = dict(preset.values)
+        able = [one for one in engines_for(model.format, self._engines.values()) if one.missing() is None]
+        named = next((one for one in able if one.id == values.get("engine")), None)
+        if named is None and not able:
             return Applied(load)  # what has no engine is not loaded
-        return applied(load, preset.values, engine)
+        return applied(load, values, named or able[0], able)
 
 
 def _named(name: str) -> str:

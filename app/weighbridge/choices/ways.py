@@ -1,0 +1,108 @@
+"""What can be given up so that a load that does not fit does: one way of each kind, with what it comes to. Pure.
+
+The user chooses. Each way is weighed and timed as a whole, by the functions that everything else goes through.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from weighbridge.choices.choice import Choice
+from weighbridge.estimates.fit import GOOD, SHORTEST_CONTEXT
+from weighbridge.estimates.plan import ELEMENT_BYTES
+from weighbridge.library.model import Model
+from weighbridge_engines.api import Load
+
+SMALLER_TYPES = ("q8_0", "q4_0")
+"""Types of the KV cache that are tried, the one with less loss first."""
+_STEP = 256
+
+
+class WayKind(StrEnum):
+    """What is given up."""
+
+    CONTEXT = "context"
+    CACHE = "cache"
+    LAYERS = "layers"
+    QUANT = "quant"
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way out. `choice` is what the model, or a smaller one, is with it: its load, verdict and speeds."""
+
+    kind: WayKind
+    choice: Choice
+
+
+Weigh = Callable[[Model, Load], Choice]
+"""Weighs and times a model as a load would load it."""
+
+
+def ways_out(choice: Choice, weighed: Weigh, siblings: Iterable[Model]) -> tuple[Way, ...]:
+    """For a load that does not fit: the longest context with which it does, the KV type with the least loss, the most
+    layers on cards, the largest of `siblings` (largest first). Only those with which it really fits.
+    """
+    if choice.fit is None or choice.fit.verdict in GOOD:
+        return ()
+    trial = _Trial(choice, weighed)
+    kinds: Sequence[tuple[WayKind, Iterator[Choice]]] = (
+        (WayKind.CONTEXT, trial.contexts()),
+        (WayKind.CACHE, trial.caches()),
+        (WayKind.LAYERS, trial.layers()),
+        (WayKind.QUANT, trial.quants(siblings)),
+    )
+    found = ((kind, next(filter(_is_good, each), None)) for kind, each in kinds)
+    return tuple(Way(kind, made) for kind, made in found if made is not None)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One load that does not fit; each method weighs loads that give up one thing, the least first."""
+
+    choice: Choice
+    weighed: Weigh
+
+    def contexts(self) -> Iterator[Choice]:
+        """The longest that fits, in steps of a cache."""
+        context = self.choice.fit.plan.context if self.choice.fit else 0
+        shorter = range(min(SHORTEST_CONTEXT, context // 2), context, _STEP)[::-1]
+        first = bisect_left(shorter, True, key=lambda tokens: _is_good(self._with(context=tokens)))
+        if first < len(shorter):
+            yield self._with(context=shorter[first])
+
+    def caches(self) -> Iterator[Choice]:
+        """Types that take less than what is asked for; they need flash attention."""
+        plan = self.choice.fit.plan if self.choice.fit else None
+        if plan is None or not plan.flash_attention:
+            return
+        takes = ELEMENT_BYTES.get(plan.key_type, 0) + ELEMENT_BYTES.get(plan.value_type, 0)
+        for kind in SMALLER_TYPES:
+            if 2 * ELEMENT_BYTES[kind] < takes:
+                yield self._with(key_type=kind, value_type=kind)
+
+    def layers(self) -> Iterator[Choice]:
+        """The most that fit on cards, where so many were asked for by name."""
+        asked = self.choice.load.gpu_layers
+        if not asked:
+            return
+        fewer = range(asked)[::-1]
+        first = bisect_left(fewer, True, key=lambda count: _is_good(self._with(gpu_layers=count)))
+        if first < len(fewer):
+            yield self._with(gpu_layers=fewer[first])
+
+    def quants(self, siblings: Iterable[Model]) -> Iterator[Choice]:
+        """The same model in fewer bytes."""
+        for model in siblings:
+            yield self.weighed(model, replace(self.choice.load, model=str(model.path), alias=model.id))
+
+    def _with(self, **given_up: object) -> Choice:
+        load: Load = replace(self.choice.load, **given_up)  # type: ignore[arg-type] # by the names of its fields
+        return self.weighed(self.choice.model, load)
+
+
+def _is_good(choice: Choice) -> bool:
+    return choice.fit is not None and choice.fit.verdict in GOOD

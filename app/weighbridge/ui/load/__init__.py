@@ -1,0 +1,1 @@
+"""Loading with settings: the sheet in the window, and what it decides."""
