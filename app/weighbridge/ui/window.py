@@ -205,6 +205,7 @@ class Window(QMainWindow):
         Dropping(self).dropped.connect(self._bus.add_wanted)
         self._bus.chat_wanted.connect(self._show_chat)
         self._bus.sign_in_wanted.connect(lambda: self.show_page("network"))
+        self._bus.build_wanted.connect(lambda _build: self.show_page("engines"))
         self._bus.failed.connect(self.show_error)
 
     def _add_shortcuts(self) -> None:

@@ -161,8 +161,11 @@ class BuildRow(QFrame):
         self._shown_error = error
 
     def show_log(self, lines: Sequence[str] | None) -> None:
-        """The log of its last installation; None: it is not read."""
+        """The log of its last installation, unfolded at first; None: it is not read."""
+        is_new = lines is not None and self._log.isHidden()
         self._log.show_lines(lines)
+        if is_new:
+            self._log.fold.show_open(True)
 
     def _lay_out(self) -> None:
         head = QWidget()

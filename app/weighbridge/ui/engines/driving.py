@@ -155,6 +155,7 @@ class EngineBuilds(QObject):
     def close_log(self, build_id: str) -> None:
         """It was folded."""
         self.logs = {one: lines for one, lines in self.logs.items() if one != build_id}
+        self.changed.emit()
 
     def forget_error(self, build_id: str) -> None:
         """It was read."""

@@ -131,7 +131,7 @@ def _here(build: Build, engine: Engine, known: Known, recipes: Mapping[str, Reci
         state=state,
         about=" · ".join(filter(None, _about(build, known.bytes_of.get(build.id), _licence(build, recipes)))),
         sees=words.devices_in_words(devices) if _can_say(build, devices) else "",
-        said=_said(build, told),
+        said=_said(build, engine, told),
         untried=recipe is not None and not recipe.verified,
         acts=tuple(_acts(build, state, is_asked=_is_asked(build, devices), known=known, recipe=recipe)),
         command=_command(build, engine, state),
@@ -171,10 +171,11 @@ def _is_asked(build: Build, devices: Sequence[Device] | None) -> bool:
     return build.kind is not BuildKind.PROGRAM or build.version is not None or devices is not None
 
 
-def _said(build: Build, told: Told | None) -> str:
+def _said(build: Build, engine: Engine, told: Told | None) -> str:
     cause = build.missing or (told.problem if told is not None else None)
     if cause is not None:
-        return str(explain_code(cause.code, cause.values))
+        values = {"engine": engine.title, "install": command_for(engine), **cause.values}
+        return str(explain_code(cause.code, values))
     if build.kind is BuildKind.ENVIRONMENT and build.token is None:
         return text("No model was here to try it with when it was installed.")
     return ""
