@@ -87,3 +87,14 @@ def test_a_batch_is_computed_at_once_unless_told_otherwise():
     assert plan_of(Load("m", micro_batch=128), "llama_server") == Plan(
         engine="llama_server", batch=512, micro_batch=128, unified=False, context=CONTEXT
     )
+
+
+def test_what_is_read_as_a_whole_is_computed_as_a_whole():
+    plan = plan_of(Load("m", context=2048, task="embedding"), "llama_server")
+    assert (plan.batch, plan.micro_batch) == (2048, 2048)
+    assert plan_of(Load("m", context=2048, batch=64, task="rerank"), "llama_server").batch == 64
+
+
+def test_a_models_own_head_is_loaded_with_it():
+    assert plan_of(Load("m", draft_kind="mtp"), "llama_server").predict
+    assert not plan_of(Load("m", draft="/d.gguf"), "llama_server").predict

@@ -148,6 +148,7 @@ def owner_of_engines(
     from weighbridge.running.choose import Asked
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.leftovers import end_leftovers, marked
+    from weighbridge.running.prompt_room import checkpoints_of
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.running.whole import cards_of
@@ -162,7 +163,8 @@ def owner_of_engines(
     with _recorders(engines, blueprints) as (recorders, parts), open_presets(arguments, engines, model) as in_preset:
         told = (recorders.loads.loaded, recorders.uses.used) if recorders else (None, None)
         scales = machine_scales(blueprints.of, engines, parts.beside)
-        defaults = replace(defaults, name_parts=parts.named_in, in_preset=in_preset)
+        room = checkpoints_of(blueprints.of)
+        defaults = replace(defaults, name_parts=parts.named_in, in_preset=in_preset, checkpoints=room)
         supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, *told)
         try:
             yield Owned(supervisor, AnswerSpeeds(supervisor, recorders.speeds) if recorders else None)

@@ -68,6 +68,15 @@ def state_bytes(shape: Shape, plan: Plan) -> int:
     return shape.total(lambda layer: layer_state_bytes(layer, plan))
 
 
+def checkpoint_bytes(shape: Shape, plan: Plan) -> int:
+    """What llama.cpp keeps in host memory to go back to an earlier place of one conversation: the windows of layers
+    that have one, and recurrent states. 0 for a model whose whole cache can be cut anywhere.
+    """
+    rows = [layer_row_bytes(layer, plan) * min(layer.window, plan.slot_cells) for layer in shape.layers
+            if layer.cached and layer.window is not None and not plan.whole_window]  # fmt: skip
+    return int(sum(rows)) + state_bytes(shape, plan) // plan.slots
+
+
 def token_bytes(shape: Shape, plan: Plan) -> int:
     """What one token more of a long context costs: only the layers without a window grow with it, and all indexes."""
     growing = [layer for layer in shape.layers if layer.cached and (layer.window is None or plan.whole_window)]

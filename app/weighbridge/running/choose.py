@@ -9,6 +9,7 @@ from weighbridge.base.errors import EngineFailed, Refused
 from weighbridge.formats.architectures import Kind
 from weighbridge.library.model import Model
 from weighbridge.running.installing import TRIAL, command_for
+from weighbridge.running.prompt_room import Checkpoints, no_checkpoints
 from weighbridge_engines.api import Engine, Load
 
 PREFERRED = ("llama_server", "llama_cpp", TRIAL)
@@ -73,6 +74,7 @@ class Defaults:
     `accelerated` is true where the default engine always computes on a GPU, `on_cards` where cards hold all of a model:
     then a full batch takes no time worth saving, and its size is left to the engine. `name_parts` names in a load what
     the user has chosen to load beside the model, `in_preset` puts the model's default preset into it.
+    `prompt_cache_mib` and `checkpoints` are the room for earlier prompts: see `prompt_room`.
     """
 
     cores: int
@@ -82,6 +84,8 @@ class Defaults:
     on_cards: HoldWhole = no_cards
     name_parts: NameParts = alone
     in_preset: NameParts = alone
+    prompt_cache_mib: int | None = None
+    checkpoints: Checkpoints = no_checkpoints
 
 
 def engines_for(format_id: str, engines: Iterable[Engine]) -> list[Engine]:
@@ -134,10 +138,13 @@ def default_load(model: Model, defaults: Defaults) -> Load:
         context=min(defaults.context, trained) if trained else defaults.context,
         threads=max(1, defaults.cores - 1),
         task=task_for(model),
+        prompt_cache_mib=defaults.prompt_cache_mib if model.format == BATCHED else None,
     )
     load = defaults.in_preset(defaults.name_parts(load, model), model)
     asked = {name: value for name, value in asdict(defaults.asked).items() if value is not None}
     load = replace(load, **asked)
+    if load.checkpoints is None:
+        load = replace(load, checkpoints=defaults.checkpoints(model, load))
     return load if load.batch is not None else replace(load, batch=batch_for(model, load, defaults))
 
 

@@ -76,6 +76,7 @@ def build_core(
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.engines import live
     from weighbridge.running.parts import Parts
+    from weighbridge.running.prompt_room import checkpoints_of
     from weighbridge.running.recording import machine_recorders
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
@@ -92,7 +93,8 @@ def build_core(
     known = live(engines(), paths.data)
     environment = _environment(mark)
     parts = Parts(marks.of)
-    defaults = replace(machine_defaults(now.context), name_parts=parts.named_in)
+    room = checkpoints_of(blueprints.of)
+    defaults = replace(machine_defaults(now.context), name_parts=parts.named_in, checkpoints=room)
     devices = EngineDevices(known, paths.data)
     recorders = machine_recorders(database, marks, blueprints.of, devices, Measurements.within(paths.data))
     scales = machine_scales(blueprints.of, known, parts.beside)
