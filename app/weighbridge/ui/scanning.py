@@ -9,11 +9,12 @@ from weighbridge.ui.services import Services
 
 
 class Scanning(QObject):
-    """`over` tells that a scan has ended, after `scanned` where models are listed anew, else `failed`."""
+    """`scanned` tells that models are listed anew, `failed` why they are not; where a scan was asked for meanwhile, the
+    next one runs by then.
+    """
 
     scanned = Signal()
     failed = Signal(object)
-    over = Signal()
 
     def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -42,22 +43,20 @@ class Scanning(QObject):
 
     def _scanned(self, models: object) -> None:
         del models
-        self._scan = None
-        self.scanned.emit()
         self._end()
         if self._scan is None:
             self._read()
+        self.scanned.emit()
 
     def _failed(self, error: BaseException) -> None:
-        self._scan = None
-        self.failed.emit(error)
         self._end()
+        self.failed.emit(error)
 
     def _end(self) -> None:
+        self._scan = None
         again, self._again = self._again, False
         if again:
             self.start()
-        self.over.emit()
 
     def _read(self) -> None:
         """The whole headers, one after the other, while nobody waits."""

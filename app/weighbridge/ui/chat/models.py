@@ -31,13 +31,12 @@ class ChosenModel(QObject):
     @property
     def model(self) -> Model | None:
         """The model, or None where there is none that could be loaded."""
-        usable = [one for one in self.models if one.problem is None]
+        usable = {one.id: one for one in self.models if one.problem is None}
         front = in_front(self._services.supervisor.running())
         for model_id in (self._chosen_id, front.model_id if front is not None else None):
-            found = next((one for one in usable if one.id == model_id), None)
-            if found is not None:
-                return found
-        return usable[0] if usable else None
+            if model_id in usable:
+                return usable[model_id]
+        return next(iter(usable.values()), None)
 
     @property
     def running(self) -> Running | None:

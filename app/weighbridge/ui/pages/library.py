@@ -331,7 +331,6 @@ class LibraryPage(Page):
         self._rescan.clicked.connect(lambda _checked: self.rescan())
         self._scanning.scanned.connect(self._scanned)
         self._scanning.failed.connect(self._scan_failed)
-        self._scanning.over.connect(self._scan_over)
         self._adding.refused.connect(self._refused)
         self._table.chosen_changed.connect(self._show_chosen)
         self._table.entered.connect(self._enter)
@@ -389,8 +388,14 @@ class LibraryPage(Page):
         self._show_all()
 
     def _scanned(self) -> None:
+        """In pieces, each between two events: there may be thousands of models, and who hears looks at them, too."""
+        self._rows.all()
+        QTimer.singleShot(0, self, self._show_scanned)
+
+    def _show_scanned(self) -> None:
         self._show_all()
-        QTimer.singleShot(0, self, self._tell_scanned)  # who hears of it looks at all models, too
+        self._rescan.setEnabled(not self._scanning.running)
+        QTimer.singleShot(0, self, self._tell_scanned)
 
     def _tell_scanned(self) -> None:
         if not self._is_shut:
@@ -409,12 +414,10 @@ class LibraryPage(Page):
         self._later.start()
 
     def _scan_failed(self, error: BaseException) -> None:
-        if not isinstance(error, Cancelled):
-            self._errors.show_error(error, ((text("Rescan"), self.rescan),))
-
-    def _scan_over(self) -> None:
         self._rescan.setEnabled(not self._scanning.running)
         self._show_body()
+        if not isinstance(error, Cancelled):
+            self._errors.show_error(error, ((text("Rescan"), self.rescan),))
 
     def _refused(self, errors: Sequence[WeighbridgeError]) -> None:
         """What was not added, and why."""
