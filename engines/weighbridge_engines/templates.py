@@ -14,9 +14,6 @@ from typing import Any
 
 from weighbridge_engines import chat_template
 
-RENDER = "--templates"
-"""The worker's word for it, where there is no Python to run a file with."""
-
 _PATIENCE_S = 2.0
 """How much longer than its own limit the process may take; where the system has no timer, that is what ends it."""
 
@@ -110,7 +107,7 @@ class Renderer:
 
 
 def argv() -> Sequence[str]:
-    """How the process is started: by its file, so that nothing but the standard library and Jinja is on its path."""
-    if getattr(sys, "frozen", False):
-        return [sys.executable, RENDER]
+    """How the process is started: by its file, so that nothing of ours is on its path. No library that needs it is part
+    of a release, whose executable is no Python.
+    """
     return [sys.executable, "-I", chat_template.__file__]
