@@ -72,14 +72,10 @@ def build_core(
     from weighbridge.hub.token import TokenStore
     from weighbridge.library.hashes import Hashes
     from weighbridge.library.marks import Marks
-    from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.engines import live
     from weighbridge.running.parts import Parts
-    from weighbridge.running.prompt_room import checkpoints_of
     from weighbridge.running.recording import machine_recorders
-    from weighbridge.running.scales import machine_scales
-    from weighbridge.running.supervisor import Supervisor
     from weighbridge.ui.hub_parts import build_hub
 
     now = settings()
@@ -93,14 +89,8 @@ def build_core(
     known = live(engines(), paths.data)
     environment = _environment(mark)
     parts = Parts(marks.of)
-    room = checkpoints_of(blueprints.of)
-    defaults = replace(machine_defaults(now.context), name_parts=parts.named_in, checkpoints=room)
     devices = EngineDevices(known, paths.data)
     recorders = machine_recorders(database, marks, blueprints.of, devices, Measurements.within(paths.data))
-    scales = machine_scales(blueprints.of, known, parts.beside)
-    supervisor = Supervisor(
-        known, defaults, scales, now.idle_s, environment, recorders.loads.loaded, recorders.uses.used
-    )
     tokens = TokenStore(paths.config, os.environ)
     hub = build_hub(paths, settings, tokens, database, os.environ)
     return Core(
@@ -110,7 +100,7 @@ def build_core(
         marks=marks,
         parts=parts,
         hashes=hashes,
-        supervisor=supervisor,
+        supervisor=_supervisor(now, known, environment, parts, blueprints, recorders),
         engine_devices=devices,
         absent=lambda: _absent(known),
         engines=known,
@@ -128,6 +118,27 @@ def _environment(mark: str | None) -> dict[str, str]:
 
     end_leftovers(mark)
     return marked(os.environ, mark)
+
+
+def _supervisor(
+    settings: Settings,
+    engines: Engines,
+    environment: Mapping[str, str],
+    parts: Parts,
+    blueprints: Blueprints,
+    recorders: Recorders,
+) -> Supervisor:
+    """The owner of all engine processes."""
+    from weighbridge.running.defaults import machine_defaults
+    from weighbridge.running.prompt_room import checkpoints_of
+    from weighbridge.running.scales import machine_scales
+    from weighbridge.running.supervisor import Supervisor
+
+    room = checkpoints_of(blueprints.of)
+    defaults = replace(machine_defaults(settings.context), name_parts=parts.named_in, checkpoints=room)
+    scales = machine_scales(blueprints.of, engines, parts.beside)
+    loaded, used = recorders.loads.loaded, recorders.uses.used
+    return Supervisor(engines, defaults, scales, settings.idle_s, environment, loaded, used)
 
 
 def _installer(engines: Engines, hub: HubParts) -> Installer:
