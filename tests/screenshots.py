@@ -63,6 +63,7 @@ def main() -> None:
     parser.add_argument("--discover", action="store_true", help="the page Discover alone, against a Hub on loopback")
     parser.add_argument("--downloads", action="store_true", help="the pages Downloads and Network alone")
     parser.add_argument("--engines", action="store_true", help="the page Engines alone, with a card that nothing uses")
+    parser.add_argument("--library", action="store_true", help="the Library alone, with models of several programs")
     parser.add_argument("--fonts", type=float, default=1.0, help="how much larger the fonts are")
     parser.add_argument("--machine", help="a recorded machine, of tests/hardware/machines, to show the Library on")
     parser.add_argument("--unused", action="store_true", help="no engine here uses the cards of that machine")
@@ -70,7 +71,7 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory() as home:
-        os.environ["WEIGHBRIDGE_HOME"] = home
+        os.environ["WEIGHBRIDGE_HOME"] = os.environ["HOME"] = home  # nobody's own models are in a picture
         camera = _Camera(Path(home), arguments.out, arguments.fonts)
         if arguments.discover:
             camera.shoot_discover(arguments.machine)
@@ -78,6 +79,8 @@ def main() -> None:
             camera.shoot_downloads()
         elif arguments.engines:
             camera.shoot_engines(arguments.machine or "rtx3090_desktop")
+        elif arguments.library:
+            camera.shoot_library()
         elif arguments.machine:
             camera.shoot_on(arguments.machine, used=not arguments.unused)
         else:
@@ -123,6 +126,43 @@ class _Camera:
         self._take_answering("echo")
         if model is not None:
             self._with_model(model)
+        program.close()
+
+    def shoot_library(self) -> None:
+        """Models of several programs, a note, a part, one off the list; then panels, a question, and a template."""
+        from tests.ui.made_library import fill, fill_programs
+
+        from weighbridge.formats.variant import Role
+
+        fill(self._home / "data" / "models")
+        fill_programs(self._home)
+        program = self._program
+        program.open()
+        self._until(lambda: program.services is not None and program.services.memories.machine is not None)
+        page, services = program.window.pages["library"], program.services
+        program.window.show_page("library")
+        self._until(lambda: page.table.chosen is not None and not services.weighing.pacing)
+        models = {model.title: model for model in services.library.models}
+        chosen = models["Qwen3-8B-Q4_K_M"]
+        page.table.choose(chosen.id)
+        services.marks.write_note(chosen, "Good at code; slow past 16k.")
+        services.marks.used(chosen, time.time())
+        page._parts.choose(Role.PROJECTOR, chosen.companion(Role.PROJECTOR).path)
+        page.shelf.take_off(models["Broken-7B.Q4_0"])
+        self._take("library", "shelves_undo")
+        page.question.hide()
+        self._take("library", "shelves")
+        page.foot.open_panel("folders")
+        self._take("library", "shelves_folders")
+        page.foot.close_panel()
+        page.shelf.remove(chosen)
+        self._until(page.question.isVisible)
+        self._take("library", "shelves_remove")
+        page.question.hide()
+        page.table.choose(models["gemma-3-12b-it-Q4_K_M"].id)
+        self._until(page.detail.template.isVisible)
+        page.detail.template.fold.toggle()
+        self._take("library", "shelves_template")
         program.close()
 
     def shoot_downloads(self) -> None:

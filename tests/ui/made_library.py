@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.formats.made_gguf import gguf
@@ -49,3 +50,26 @@ def fill(folder: Path) -> None:
     damaged = folder / "old" / "Broken-7B.Q4_0.gguf"
     damaged.parent.mkdir(parents=True, exist_ok=True)
     damaged.write_bytes(b"<!DOCTYPE html><html><body>Not found</body></html>")
+
+
+def fill_programs(home: Path) -> None:
+    """Models of LM Studio and of Ollama below a home folder, one of them a double of ours, and a projector of ours."""
+    projector = {"general.architecture": "clip", "general.type": "mmproj", "clip.vision.projection_dim": 4096}
+    put(home / "data" / "models", "Qwen/Qwen3-8B-GGUF/mmproj-Qwen3-8B-F16.gguf", projector, 800 * MIB)
+    studio, ollama = home / ".lmstudio" / "models" / "lmstudio-community", home / ".ollama" / "models"
+    template = {
+        "tokenizer.chat_template": "{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m.content }}{% endfor %}"
+    }
+    gemma = keys("gemma3", 48, 131_072, 8, 256, 16) | template
+    put(studio, "gemma-3-12b-it-GGUF/gemma-3-12b-it-Q4_K_M.gguf", gemma, round(6.8 * GIB))
+    put(studio, "Qwen3-8B-GGUF/Qwen3-8B-Q8_0.gguf", keys("qwen3", 36, 40_960, 8, 128, 32), round(8.11 * GIB))
+    digest = "ab" * 32
+    blob = put(ollama / "blobs", f"sha256-{digest}", keys("llama", 32, 131_072, 8, 128, 32), round(4.58 * GIB))
+    layer = {
+        "mediaType": "application/vnd.ollama.image.model",
+        "digest": f"sha256:{digest}",
+        "size": blob.stat().st_size,
+    }
+    manifest = ollama / "manifests" / "registry.ollama.ai" / "library" / "llama3.1" / "8b"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(json.dumps({"schemaVersion": 2, "config": {}, "layers": [layer]}), encoding="utf-8")
