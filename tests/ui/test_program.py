@@ -91,9 +91,13 @@ def test_a_first_start_without_an_engine_offers_the_command_that_installs_one(qt
     window = filled(qtbot, program)
     qtbot.waitUntil(window._errors.isVisible)
     assert "No engine is installed" in window._errors.shown_report.what
-    [button] = window._errors.buttons
-    button.click()
+    go, copy = window._errors.buttons
+    copy.click()
     assert qapp.clipboard().text() == command_for(absent)
+    go.click()
+    assert window.page_name == "engines"
+    assert not window._errors.isVisible()
+    qtbot.waitUntil(lambda: [one.hint.title for one in window.page.banners] == ["Install llama.cpp"])
     window.show_page("machine")
     qtbot.waitUntil(lambda: any("No engine is installed" in said for said in window.pages["machine"]._said))
     program.close()

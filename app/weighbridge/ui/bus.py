@@ -48,7 +48,7 @@ class Bus(QObject):
     """Add what lies at these Paths, a list, to the Library; the library page takes it, the window shows the page."""
 
     build_wanted = Signal(str)
-    """Show the card of a build of an engine, by its id; the page Engines takes it, the window shows the page."""
+    """Show a build of an engine, by its id or the engine's; the page Engines takes it, the window shows the page."""
 
     sign_in_wanted = Signal()
     """Let the user sign in at the Hub; the page Network takes it, the window shows the page."""

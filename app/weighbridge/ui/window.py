@@ -126,10 +126,11 @@ class Window(QMainWindow):
         self._errors.show_error(error)
 
     def show_absent_engine(self, absent: Cause) -> None:
-        """Say that no engine is installed, with a button that copies the command which installs one."""
+        """Say that no engine is installed, with the way to install one here, and the command that does it elsewhere."""
         command = str(absent.values["install"])
+        go = (text("Install it here"), self._show_engines)
         copy_it = (text("Copy the command"), lambda: copy(command, self._errors))
-        self._errors.show_error(WeighbridgeError(absent.code, **absent.values), (copy_it,))
+        self._errors.show_error(WeighbridgeError(absent.code, **absent.values), (go, copy_it))
 
     def rest(self) -> None:
         """Hide, and stop what only serves to be looked at. Answers and loads go on."""
@@ -223,6 +224,10 @@ class Window(QMainWindow):
         made.setShortcut(keys)
         made.triggered.connect(lambda _checked: act())
         self.addAction(made)
+
+    def _show_engines(self) -> None:
+        self._errors.hide()
+        self.show_page("engines")
 
     def _open_palette(self) -> None:
         if self._services is None or self.page is None:

@@ -233,6 +233,7 @@ class ChoicesPane(QWidget):
         self._services.facts.changed.connect(self._learnt)
         self._detail.weighed.advice.settings_wanted.connect(self._controls.apply)
         self._detail.weighed.advice.model_wanted.connect(self._choose_model)
+        self._detail.weighed.advice.build_wanted.connect(self._services.bus.build_wanted)
 
     def _choose_best(self, rows: Iterable[ChoiceRow]) -> None:
         """Until the user chooses, the recommended one is chosen."""

@@ -114,7 +114,7 @@ class EnginesPage(Page):
             self._builds.add(Path(chosen))
 
     def show_build(self, build_id: str) -> None:
-        """Have the card of a build in sight, now or once it is there."""
+        """Have a build in sight, or, by the id of an engine, the first of its builds; now or once it is there."""
         self._wanted_id = build_id
         self._find_wanted()
 
@@ -275,11 +275,12 @@ class EnginesPage(Page):
             made.installing.look()
 
     def _find_wanted(self) -> None:
-        made = self.rows.get(self._wanted_id)
+        card = self._cards.get(self._wanted_id)
+        made = self.rows.get(self._wanted_id) or next(iter(card.rows.values() if card else ()), None)
         if made is None or not self.isVisible():
             return
-        for card in self._cards.values():
-            card.unfold_for(self._wanted_id)
+        for each in self._cards.values():
+            each.unfold_for(made.build_id)
         self._wanted_id = ""
         QTimer.singleShot(0, made, lambda: self._bring(made))
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from weighbridge.base.words import text
 from weighbridge.choices.changes import Change, ChangeKind
 from weighbridge.choices.choice import Choice
+from weighbridge.choices.runner import NOT_OURS
 from weighbridge.choices.words import elsewhere_in_words, remedy_in_words, runner_in_words
 from weighbridge.estimates.plan import Plan
 from weighbridge.ui import changes_view
@@ -25,6 +26,8 @@ class Advice(QWidget):
     """A WhatIf and a context length that do it."""
     model_wanted = Signal(str)
     """Another model, by its id, that does it."""
+    build_wanted = Signal(str)
+    """A build that is to be looked at, by its id, or by that of an engine of which none is here."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,15 +37,24 @@ class Advice(QWidget):
         self._remedy = button(text("Apply"), self._use_remedy)
         self._runner = selectable(label("", wrap=True))
         self._elsewhere = selectable(label("", wrap=True))
+        self._build_id = ""
+        self._build = button(text("Show the build"), lambda: self.build_wanted.emit(self._build_id))
         self._changes = ChangesList()
         self._changes.taken.connect(self._take)
         advice = row(self._advice, self._remedy, None, gap=2)
-        column(advice, self._changes, self._runner, self._elsewhere, owner=self, gap=1)
+        builds = row(column(self._runner, self._elsewhere, gap=1), self._build, gap=3)
+        builds.setStretch(0, 1)
+        column(advice, self._changes, builds, owner=self, gap=1)
 
     @property
     def remedy(self) -> QPushButton:
         """Takes over what would make it fit."""
         return self._remedy
+
+    @property
+    def build(self) -> QPushButton:
+        """Leads to the build that would run it, or run it better."""
+        return self._build
 
     @property
     def changes(self) -> ChangesList:
@@ -64,6 +76,8 @@ class Advice(QWidget):
         self._runner.setText(text("Can be run by {engine}.", engine=runner_in_words(choice.runner)))
         self._elsewhere.setVisible(choice.elsewhere is not None)
         self._elsewhere.setText(elsewhere_in_words(choice.elsewhere) if choice.elsewhere else "")
+        self._build_id = build_for(choice)
+        self._build.setVisible(bool(self._build_id))
         self._show_changes(choice, close)
 
     def _show_changes(self, choice: Choice, close: Closely | None) -> None:
@@ -89,3 +103,13 @@ class Advice(QWidget):
         kept = None if plan.key_type == "f16" else plan.key_type
         slots = None if plan.slots == 1 else plan.slots
         self.settings_wanted.emit(WhatIf(kept, slots, plan.gpu_layers, plan.cpu_experts or None), context)
+
+
+def build_for(choice: Choice) -> str:
+    """The id of the build that would use a card which nothing uses, or of the engine that is to be installed; "" where
+    there is neither.
+    """
+    if choice.elsewhere is not None:
+        return str(choice.elsewhere.missing.values.get("build_id", ""))
+    missing = choice.runner.missing if choice.runner is not None else None
+    return choice.runner.engine_id if choice.runner and missing is not None and missing.code != NOT_OURS else ""
