@@ -29,8 +29,13 @@ from weighbridge.formats.config_counts import reckoned
 from weighbridge.formats.gguf import read_header
 from weighbridge.formats.model import model_info
 from weighbridge.formats.source import BytesSource
+from weighbridge.hub.access import Access
+from weighbridge.hub.client import Hub
 from weighbridge.hub.hits import Hit
-from weighbridge.hub.looking import Spot
+from weighbridge.hub.kept import Kept
+from weighbridge.hub.looking import Looker, Spot
+from weighbridge.hub.network import NetworkLog
+from weighbridge.hub.token import Token
 from weighbridge.library.recognise_path import recognise_path
 
 
@@ -421,3 +426,34 @@ def test_a_close_look_breaks_off_as_the_network_does(fake, looker):
     for thread in threading.enumerate():
         if thread.name == "hub request":
             thread.join()
+
+
+def test_what_one_was_told_is_not_told_to_another(fake):
+    """A token, another Hub, or staying offline changes what there is to be seen."""
+    add_gated(fake)
+    fake.tokens["hf_mine"] = "me"
+    token, offline = [None], [False]
+    access = Access(lambda: fake.endpoint, lambda: token[0], lambda: offline[0])
+    hub = Hub(access, NetworkLog())
+    looker = Looker(hub, Kept(None, access.endpoint), asker=access.asker)
+    fake.add("o/open", {"a.gguf": tiny()}, tags=("gguf",))
+    looker.look(Spot("o/open"), Task())
+    asked = len(api_calls(fake))
+    looker.look(Spot("o/open"), Task())
+    assert len(api_calls(fake)) == asked
+    token[0] = Token("hf_mine", "file")
+    looker.look(Spot("o/open"), Task())
+    assert len(api_calls(fake)) == asked + 2  # who it is for, and what there is
+    offline[0] = True
+    with pytest.raises(Refused):
+        looker.look(Spot("o/open"), Task())
+    hub.close()
+
+
+def test_what_is_forgotten_is_looked_at_anew(fake, looker):
+    repo = fake.add("o/open", {"a-Q4_0.gguf": tiny()}, tags=("gguf",))
+    assert len(looker.look(Spot("o/open"), Task()).offers) == 1
+    repo.commit({"a-Q8_0.gguf": tiny()})
+    assert len(looker.look(Spot("o/open"), Task()).offers) == 1
+    looker.forget(Spot("o/open"))
+    assert len(looker.look(Spot("o/open"), Task()).offers) == 2

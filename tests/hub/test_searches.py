@@ -112,8 +112,30 @@ def test_what_is_forgotten_is_asked_again(searches, hub):
     assert len(hub.asked) == 2
 
 
-def test_the_number_is_bounded_and_the_last_used_stay(searches, hub, monkeypatch):
+def test_another_hub_or_another_user_is_told_anew(hub, clock):
+    asker = ["https://one"]
+    searches = Searches(hub, clock, lambda: asker[0])
+    for asker[0], asked in (("https://one", 1), ("https://one", 1), ("https://two", 2), ("https://one", 3)):
+        searches.find(Query("a"))
+        assert len(hub.asked) == asked
+
+
+def test_what_was_told_to_another_meanwhile_is_not_kept(clock):
+    asker = ["https://one"]
+
+    class Slow:
+        def search(self, query, most=100, task=None):
+            asker[0] = "https://two"
+            return (Hit("o/of-the-first"),)
+
+    searches = Searches(Slow(), clock, lambda: asker[0])
+    searches.find(Query("a"))
+    assert not searches.is_known(Query("a"))
+
+
+def test_the_number_is_bounded_and_the_last_used_stay(hub, monkeypatch):
     monkeypatch.setattr(module, "KEPT_SEARCHES", 2)
+    searches = Searches(hub)
     for words in ("a", "b", "a", "c"):
         searches.find(Query(words))
     assert [searches.is_known(Query(words)) for words in "abc"] == [True, False, True]

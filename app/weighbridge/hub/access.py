@@ -26,6 +26,10 @@ class Access:
         """The Hub's origin. Raises Refused("hub.address")."""
         return endpoint_of(self.endpoint())
 
+    def asker(self) -> tuple[str, Token | None, bool]:
+        """What decides what is told: which Hub, to whom, and whether it may be asked at all."""
+        return self.endpoint(), self.token(), self.offline()
+
     def without_token(self) -> Access:
         """The same, as somebody whom the Hub does not know."""
         return replace(self, token=lambda: None)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -18,6 +16,7 @@ from weighbridge.hub.kept import Kept
 from weighbridge.hub.offers import Offer
 from weighbridge.hub.quant_families import learned
 from weighbridge.hub.reading import Files, Reading
+from weighbridge.hub.recent import Asker, Recent, anybody
 from weighbridge.hub.reference import is_revision
 from weighbridge.hub.remote import RemoteFile, Repository
 from weighbridge.hub.seeing import offers_seen
@@ -77,15 +76,17 @@ class Sight:
 
 
 class Looker:
-    """Looks into repositories, and remembers what it saw. `kept` has what cannot change. From any thread.
+    """Looks into repositories, and remembers what it saw, as long as `asker` is the same. `kept` has what cannot
+    change. From any thread.
 
     Each method raises what the Hub raises (see `remote.Source`), and Cancelled at once where its task is cancelled.
     """
 
-    def __init__(self, hub: Asked, kept: Kept, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, hub: Asked, kept: Kept, clock: Callable[[], float] = time.monotonic, asker: Asker = anybody
+    ) -> None:
         self._hub, self._kept, self._clock = hub, kept, clock
-        self._lock = threading.Lock()
-        self._seen: OrderedDict[tuple[str, str], tuple[float, Sight]] = OrderedDict()
+        self._seen: Recent[tuple[str, str], tuple[float, Sight]] = Recent(REMEMBERED, asker)
 
     def look(self, spot: Spot, task: Task) -> Sight:
         """What there is at a spot.
@@ -94,13 +95,17 @@ class Looker:
         8 KiB, 64 at most, for each family of quantisations; one refs call where choices may lie on branches; and what
         was seen some minutes ago costs nothing.
         """
-        known = self._remembered(spot)
+        known, asker = self._remembered(spot), self._seen.asker()
         if known is not None:
             return known
         sight = abandonable(lambda: self._look(spot, task), lambda _sight: None, task)
         if sight.unread is None:
-            self._remember(sight)
+            self._seen.keep((spot.repo_id, spot.revision), (self._clock(), sight), asker)
         return sight
+
+    def forget(self, spot: Spot) -> None:
+        """Ask anew what there is at a spot."""
+        self._seen.drop((spot.repo_id, spot.revision))
 
     def look_closely(self, sight: Sight, offer: Offer, task: Task) -> Whole:
         """The whole headers of one choice, 64 MiB each at most. Raises what is wrong with it (`Offer.problem`), and
@@ -153,8 +158,7 @@ class Looker:
         return read_whole(Reading(self._hub, self._kept, sight.repository, task, MOST_ASKED), offer)
 
     def _remembered(self, spot: Spot) -> Sight | None:
-        with self._lock:
-            known = self._seen.get((spot.repo_id, spot.revision))
+        known = self._seen.get((spot.repo_id, spot.revision))
         if known is None:
             return None
         seen_s, sight = known
@@ -162,18 +166,13 @@ class Looker:
         fresh = sight.repository.commit == told if told else self._clock() - seen_s < REMEMBERED_S
         return replace(sight, spot=spot) if fresh else None
 
-    def _remember(self, sight: Sight) -> None:
-        with self._lock:
-            self._seen[sight.spot.repo_id, sight.spot.revision] = self._clock(), sight
-            self._seen.move_to_end((sight.spot.repo_id, sight.spot.revision))
-            while len(self._seen) > REMEMBERED:
-                self._seen.popitem(last=False)
-
     def _learn(self, sight: Sight, offer: Offer, whole: Whole) -> None:
         """Have the next look at the same spot tell what is known now of this choice and of its family."""
-        key = sight.spot.repo_id, sight.spot.revision
-        with self._lock:
-            known = self._seen.get(key)
-            if known is not None and known[1].repository.commit == sight.repository.commit:
-                better = tuple(learned(each, offer, whole.info) for each in known[1].offers)
-                self._seen[key] = known[0], replace(known[1], offers=better)
+
+        def better(known: tuple[float, Sight]) -> tuple[float, Sight]:
+            seen_s, before = known
+            if before.repository.commit != sight.repository.commit:
+                return known
+            return seen_s, replace(before, offers=tuple(learned(each, offer, whole.info) for each in before.offers))
+
+        self._seen.better((sight.spot.repo_id, sight.spot.revision), better)

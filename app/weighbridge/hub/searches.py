@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -12,6 +10,7 @@ from typing import Protocol
 from weighbridge.base.task import Task
 from weighbridge.hub.abandon import abandonable
 from weighbridge.hub.hits import Hit, Query
+from weighbridge.hub.recent import Asker, Recent, anybody
 
 KEPT_S = 600.0
 KEPT_SEARCHES = 64
@@ -32,12 +31,13 @@ class _Answer:
 
 
 class Searches:
-    """The last searches of one Hub, in memory, each for KEPT_S. From any thread. `clock` is monotonic, in seconds."""
+    """The last searches, in memory, each for KEPT_S, as long as `asker` is the same. From any thread. `clock` is
+    monotonic, in seconds.
+    """
 
-    def __init__(self, hub: Searched, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, hub: Searched, clock: Callable[[], float] = time.monotonic, asker: Asker = anybody) -> None:
         self._hub, self._clock = hub, clock
-        self._lock = threading.Lock()
-        self._answers: OrderedDict[Query, _Answer] = OrderedDict()
+        self._answers: Recent[Query, _Answer] = Recent(KEPT_SEARCHES, asker)
 
     def find(self, query: Query, most: int = 100, task: Task | None = None) -> tuple[Hit, ...]:
         """What `client.Hub.search` finds, or has found a moment ago. Raises Cancelled at once when `task` is cancelled,
@@ -47,13 +47,9 @@ class Searches:
         known = self._known(plain, most)
         if known is not None:
             return known
-        since = self._clock()
+        since, asker = self._clock(), self._answers.asker()
         hits = self._asked(plain, most, task)
-        with self._lock:
-            self._answers[plain] = _Answer(hits, most, since + KEPT_S)
-            self._answers.move_to_end(plain)
-            while len(self._answers) > KEPT_SEARCHES:
-                self._answers.popitem(last=False)
+        self._answers.keep(plain, _Answer(hits, most, since + KEPT_S), asker)
         return hits
 
     def is_known(self, query: Query, most: int = 100) -> bool:
@@ -61,16 +57,13 @@ class Searches:
         return self._known(_plain(query), most) is not None
 
     def forget(self) -> None:
-        """Keep nothing: another Hub, or another user, is asked from now on."""
-        with self._lock:
-            self._answers.clear()
+        """Keep nothing: all is to be asked anew."""
+        self._answers.clear()
 
     def _known(self, query: Query, most: int) -> tuple[Hit, ...] | None:
-        with self._lock:
-            answer = self._answers.get(query)
-            if answer is None or answer.most < most or answer.until <= self._clock():
-                return None
-            self._answers.move_to_end(query)
+        answer = self._answers.get(query)
+        if answer is None or answer.most < most or answer.until <= self._clock():
+            return None
         return answer.hits[:most]
 
     def _asked(self, query: Query, most: int, task: Task | None) -> tuple[Hit, ...]:

@@ -86,8 +86,8 @@ def build_hub(
 
     hub = Hub(access, network)
     queue = Queue(hub, JobStore(database), paths.data, limits)
-    looker = Looker(hub, Kept(paths.data / "hub", access.endpoint))
-    return HubParts(token, access, network, hub, queue, Searches(hub), looker)
+    looker = Looker(hub, Kept(paths.data / "hub", access.endpoint), asker=access.asker)
+    return HubParts(token, access, network, hub, queue, Searches(hub, asker=access.asker), looker)
 
 
 def job_for(wanted: Wanted, paths: Paths, settings: Settings, environment: Mapping[str, str]) -> Job:
