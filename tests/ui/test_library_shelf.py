@@ -110,6 +110,14 @@ def test_esc_leaves_the_question_and_the_files(page, qtbot, binned):
     assert binned == []
 
 
+def test_the_focus_goes_back_to_where_it_was_before_the_question(page, qtbot, binned):
+    page.table.setFocus()
+    page._do_remove.trigger()
+    qtbot.waitUntil(lambda: page.question.isVisible() and page.question.buttons[1].hasFocus())
+    page.question.buttons[1].click()
+    assert page.table.hasFocus()
+
+
 def test_a_loaded_model_is_not_removed(page, full, qtbot, binned):
     full.supervisor.become(full.bus, running(SMALL))
     page._do_remove.trigger()
