@@ -14,7 +14,7 @@ from weighbridge.base.errors import NotFound, Refused
 from weighbridge.base.paths import user_path
 from weighbridge.base.words import text
 from weighbridge.cli.described import add_machine_options, is_described
-from weighbridge.cli.loading import positive
+from weighbridge.cli.loading import KV_TYPES, positive, whole
 
 if TYPE_CHECKING:
     from weighbridge.cli.fit_ground import Ground
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _ENDINGS = (".echo", ".gguf", ".safetensors")
 ROLES = ("projector", "draft", "adapter")
-KV_TYPES = ("f16", "bf16", "f32", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -93,11 +92,6 @@ def _beside(model: Model, roles: list[str], ground: Ground) -> Beside:
     from weighbridge.running.parts import beside, named
 
     return beside(named(model, roles), lambda draft: ground.blueprints.of(recognise_path(draft.path)))
-
-
-def whole(value: str) -> int:
-    """A whole number from 0 up, for argparse."""
-    return 0 if value == "0" else positive(value)
 
 
 def _tps(value: str) -> float:

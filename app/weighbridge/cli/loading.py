@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from weighbridge_engines.api import Engine
 
 PATIENCE_S = 2
+KV_TYPES = ("f16", "bf16", "f32", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--context", type=positive, metavar="N", help=text("context length in tokens"))
     parser.add_argument("--threads", type=positive, metavar="N", help=text("threads; default: all cores but one"))
     parser.add_argument("--slots", type=positive, metavar="N", help=text("answers at the same time; default: 1"))
+    parser.add_argument("--kv", choices=KV_TYPES, help=text("type of the KV cache; default: f16"))
+    parser.add_argument("--gpu-layers", type=whole, metavar="N", help=text("layers on cards; default: all that fit"))
+    parser.add_argument("--cpu-experts", type=whole, metavar="N", help=text("first layers whose experts stay in RAM"))
+    parser.add_argument("--anyway", action="store_true", help=text("load also what will not fit"))
 
 
 def library_for(name: str | None) -> Library:
@@ -153,7 +158,15 @@ def owner_of_engines(
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.running.whole import cards_of
 
-    asked = Asked(context=arguments.context, threads=arguments.threads, slots=arguments.slots)
+    asked = Asked(
+        context=arguments.context,
+        threads=arguments.threads,
+        slots=arguments.slots,
+        key_type=arguments.kv,
+        value_type=arguments.kv,
+        gpu_layers=arguments.gpu_layers,
+        cpu_experts=arguments.cpu_experts,
+    )
     kept = settings().value
     end_leftovers(mark)
     environment = marked(os.environ, mark)
@@ -234,6 +247,11 @@ def _listed(library: Library, name: str) -> bool:
     except NotFound:
         return False
     return True
+
+
+def whole(value: str) -> int:
+    """A whole number from 0 up, for argparse."""
+    return 0 if value == "0" else positive(value)
 
 
 def positive(value: str) -> int:

@@ -37,6 +37,7 @@ from weighbridge.cli import (
     verify,
 )
 from weighbridge.cli.argparse_words import translate_argparse
+from weighbridge.cli.failed import Told
 from weighbridge_engines.api import Engine
 
 COMMANDS = (
@@ -77,8 +78,9 @@ def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int
         if sys.stdout is not None:
             sys.stdout.flush()
         return code
-    except WeighbridgeError as error:
-        tell_error(error, as_json=getattr(arguments, "json", False))
+    except (Told, WeighbridgeError) as error:
+        if isinstance(error, WeighbridgeError):
+            tell_error(error, as_json=getattr(arguments, "json", False))
         return FAILED
     except (Cancelled, KeyboardInterrupt):
         return INTERRUPTED

@@ -17,6 +17,8 @@ from weighbridge.base.task import Task
 from weighbridge.base.units import number, seconds, speed
 from weighbridge.base.words import plural, text
 
+FAILED = 1
+
 if TYPE_CHECKING:
     from weighbridge.chat.events import Event, StreamFault
     from weighbridge.chat.meter import Reading
@@ -46,6 +48,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(arguments: argparse.Namespace) -> int:
     """Load the model, print the answer as it comes, and its speed on standard error. Ctrl-C ends the answer."""
     from weighbridge.chat.client import ChatClient, Sampling, chat_body
+    from weighbridge.cli.diagnosis import refuse_what_will_not_fit, told_with_fixes
     from weighbridge.cli.loading import failure_of, library_for, owner_of_engines
 
     model = library_for(arguments.model).resolve(arguments.model)
@@ -55,7 +58,14 @@ def run(arguments: argparse.Namespace) -> int:
     client = ChatClient()
     try:
         with owner_of_engines(arguments, model=model) as owned:
-            with owned.supervisor.lease(model).result() as lease, owned.attend(model, lambda: shown.reading):
+            load = owned.supervisor.default_load(model)
+            if refuse_what_will_not_fit(arguments, model, load):
+                return FAILED
+            with (
+                told_with_fixes(arguments, model, load),
+                owned.supervisor.lease(model).result() as lease,
+                owned.attend(model, lambda: shown.reading),
+            ):
                 shown = _Shown(quiet=arguments.json)
                 client.stream(lease, body, shown.take, Task())
             if shown.fault is not None:

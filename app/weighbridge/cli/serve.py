@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.base.locks import OwnerLock
     from weighbridge.running.state import Running
 
+FAILED = 1
 _LOOK_S = 0.1
 
 
@@ -37,6 +38,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C, then end every engine. A taken port is an error, and so is another owner."""
+    from weighbridge.cli.diagnosis import refuse_what_will_not_fit, told_with_fixes
     from weighbridge.cli.loading import library_for, owner_of_engines, settings
     from weighbridge.server.gateway import gateway
     from weighbridge.server.requests import RequestRecords
@@ -50,8 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
         url = port.start(settings().value.port if arguments.port is None else arguments.port)
         lock.tell("serve", url)
         try:
-            if model is not None and not _loaded(supervisor.load(model, supervisor.default_load(model)), stop):
-                return 0
+            if model is not None:
+                load = supervisor.default_load(model)
+                if refuse_what_will_not_fit(arguments, model, load):
+                    return FAILED
+                with told_with_fixes(arguments, model, load):
+                    if not _loaded(supervisor.load(model, load), stop):
+                        return 0
             _tell(url, [model.id for model in library.models], as_json=arguments.json)
             stop.wait()
         finally:

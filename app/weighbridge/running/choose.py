@@ -43,6 +43,10 @@ class Asked:
     context: int | None = None
     threads: int | None = None
     slots: int | None = None
+    key_type: str | None = None
+    value_type: str | None = None
+    gpu_layers: int | None = None
+    cpu_experts: int | None = None
     engine: str | None = None
     in_process: bool | None = None
 
