@@ -23,10 +23,10 @@ from weighbridge.choices.finding_words import (
     numbers_in_words,
     told,
 )
+from weighbridge.cli import surroundings as looked_at
 from weighbridge.cli.failed import Told
 from weighbridge.cli.loading import scanned_library
 from weighbridge.cli.outlook import past_speeds
-from weighbridge.cli.surroundings import surroundings
 from weighbridge.library.model import Model
 from weighbridge.library.recognise_path import recognise_path
 from weighbridge.running.paces import speed_tables
@@ -38,7 +38,7 @@ SHOWN_LINES = 12
 def unmet(model: Model, load: Load, engines: Mapping[str, Engine]) -> Finding | None:
     """What to choose between where `load` will not fit here; None where it may, or where nobody can tell."""
     try:
-        around = surroundings(engines)
+        around = looked_at.surroundings(engines)
         choice = weigh(model, Blueprints().of(model), load, around)
     except (WeighbridgeError, OSError):  # a look ahead stands in nobody's way
         return None
@@ -49,7 +49,7 @@ def unmet(model: Model, load: Load, engines: Mapping[str, Engine]) -> Finding | 
 
 def failed(error: EngineFailed, model: Model, load: Load, engines: Mapping[str, Engine]) -> Finding:
     """What happened to `load`, and what can be done."""
-    around = surroundings(engines)
+    around = looked_at.surroundings(engines)
     try:
         choice = weigh(model, Blueprints().of(model), load, around)
     except WeighbridgeError:
