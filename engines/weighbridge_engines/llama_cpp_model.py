@@ -47,7 +47,7 @@ class LlamaModel:
         try:
             self._load(load, stopped)
             self._open_context(load)
-            self._attach(load, say)
+            self._attach(load)
         except BaseException:
             self.close()
             raise
@@ -99,10 +99,9 @@ class LlamaModel:
         for place in range(self.batch):
             self._batch.seq_id[place][0] = 0
 
-    def _attach(self, load: Load, say: Say) -> None:
+    def _attach(self, load: Load) -> None:
         library = self.library
         for path in load.adapters:
-            say(f"I load_model: loading lora adapter from '{path}' ...")
             adapter = library.llama_adapter_lora_init(self._model, os.fsencode(path))
             if not adapter:
                 raise LoadFailed(f"the adapter was not loaded: {path}")

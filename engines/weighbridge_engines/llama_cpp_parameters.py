@@ -74,10 +74,9 @@ def checked(load: Load) -> None:
     for name in _BESIDE:
         if getattr(load, name) is not None:
             raise Unsupported(Cause("setting.unknown", {"name": name}))
-    if load.adapter_scales and len(load.adapter_scales) != len(load.adapters):
-        raise Unsupported(Cause("setting.needs", {"name": "adapter_scales", "needs": "adapters"}))
     if load.task != "chat":
         raise Unsupported(Cause("setting.choice", {"name": "task", "value": load.task, "known": "chat"}))
+    llama_settings.checked(load)  # what does not go together
 
 
 def model_values(load: Load) -> dict[str, Any]:

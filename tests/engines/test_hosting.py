@@ -8,7 +8,7 @@ import time
 import httpx2
 import pytest
 
-from weighbridge_engines.api import Chunk, ContextExceeded, Load
+from weighbridge_engines.api import Capability, Chunk, ContextExceeded, Load, RequestRefused, TokenLogprob
 from weighbridge_engines.echo import EchoSession, Script
 from weighbridge_engines.hosting import Host
 
@@ -22,8 +22,8 @@ def hosted():
     """Serves a session on a free port; gives a client for it."""
     made = []
 
-    def serve(session, slots=1):
-        host = Host(0, "key", Load(model="m", alias="parrot", slots=slots))
+    def serve(session, slots=1, able=()):
+        host = Host(0, "key", Load(model="m", alias="parrot", slots=slots), able)
         host.session = session
         thread = threading.Thread(target=host.serve_forever, args=(0.01,))
         thread.start()
@@ -146,6 +146,61 @@ def test_a_prompt_too_long_is_told_with_both_numbers(hosted):
     error = response.json()["error"]
     assert response.status_code == 400
     assert (error["type"], error["n_prompt_tokens"], error["n_ctx"]) == ("exceed_context_size_error", 600, 512)
+
+
+def test_what_a_session_or_its_engine_cannot_do_is_a_400_that_names_the_field(hosted):
+    refusing = Failing(RequestRefused("the template takes no such messages", "messages"))
+    for session, body, param in (
+        (refusing, BODY, "messages"),
+        (Session(), {**BODY, "response_format": {"type": "json_object"}}, "response_format"),
+        (Session(), {"messages": []}, "messages"),
+    ):
+        response = hosted(session).post("/v1/chat/completions", json=body)
+        error = response.json()["error"]
+        assert (response.status_code, error["type"], error["param"]) == (400, "invalid_request_error", param)
+
+
+def test_what_was_read_before_is_told_apart(hosted):
+    session = Session(Chunk(prompt_done=8, prompt_total=10, prompt_cached=8, prompt_tps=5.0), Chunk("a", 1))
+    asked = {"timings_per_token": True, "return_progress": True}
+    *chunks, _ = events(hosted(session).post("/v1/chat/completions", json={**STREAM, **asked}))
+    values = [json.loads(chunk) for chunk in chunks]
+    (progress,) = [value["prompt_progress"] for value in values if "prompt_progress" in value]
+    (timings,) = [value["timings"] for value in values if "timings" in value]
+    assert (progress["processed"], progress["cache"], progress["total"]) == (8, 8, 10)
+    assert (timings["cache_n"], timings["prompt_n"], timings["prompt_per_second"]) == (8, 2, 5.0)
+
+
+def test_probabilities_are_told_in_openais_form(hosted):
+    told = TokenLogprob(b"\xf0\x9f", -0.5, ((b"a", -0.25), (b"\xf0\x9f", -0.5)))
+    asked = {**BODY, "logprobs": True, "top_logprobs": 2}
+    whole = hosted(Session(Chunk("", 1, logprobs=(told,))), able={Capability.LOGPROBS})
+    content = whole.post("/v1/chat/completions", json=asked).json()["choices"][0]["logprobs"]["content"]
+    assert (content[0]["logprob"], content[0]["bytes"]) == (-0.5, [0xF0, 0x9F])
+    assert [one["token"] for one in content[0]["top_logprobs"]] == ["a", "\ufffd"]
+    *chunks, _ = events(whole.post("/v1/chat/completions", json={**asked, "stream": True}))
+    streamed = [json.loads(chunk)["choices"][0].get("logprobs") for chunk in chunks]
+    assert [one["content"] for one in streamed if one] == [content]
+
+
+class Scoring(Session):
+    def tokens(self, text):
+        return [1, *map(len, text.split())]
+
+    def score(self, tokens):
+        yield [None]
+        yield [-0.5] * (len(tokens) - 1)
+
+
+def test_scores_of_a_text_or_of_tokens(hosted):
+    client = hosted(Scoring(), able={Capability.SCORE})
+    answer = client.post("/v1/score", json={"input": "one three"}).json()
+    assert (answer["tokens"], answer["logprobs"], answer["model"]) == ([1, 3, 5], [None, -0.5, -0.5], "parrot")
+    assert client.post("/v1/score", json={"input": [7, 8]}).json()["tokens"] == [7, 8]
+    for bad in ("", [], [-1], [True], ["a"], 5, None):
+        response = client.post("/v1/score", json={"input": bad})
+        assert (response.status_code, response.json()["error"]["param"]) == (400, "input")
+    assert hosted(Scoring()).post("/v1/score", json={"input": "x"}).status_code == 404
 
 
 def test_a_session_that_fails_before_or_amid_its_answer(hosted, capfd):

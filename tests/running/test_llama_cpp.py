@@ -1,0 +1,149 @@
+"""llama-cpp-python in a process of its own and in this one: the same answers, Stop, two streams, memory as weighed."""
+
+import threading
+import time
+from dataclasses import replace
+from importlib import util
+
+import httpx2
+import psutil
+import pytest
+
+from weighbridge.base.errors import Cancelled, EngineFailed, Refused
+from weighbridge.base.task import Task
+from weighbridge.chat.client import ChatClient, Sampling, chat_body
+from weighbridge.chat.events import Delta, Done, PromptProgress, Usage
+from weighbridge.library.index import Library
+from weighbridge.running.state import State
+from weighbridge_engines.api import Load
+
+WAIT_S = 120
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(util.find_spec("llama_cpp") is None, reason="llama-cpp-python is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def model(smollm2):
+    library = Library([smollm2.parent])
+    library.scan()
+    return library.resolve("SmolLM2-135M-Instruct.Q4_1")
+
+
+@pytest.fixture(params=["child", "in process"])
+def load(request, model):
+    values = {"context": 1000, "threads": 1, "batch": 64, "engine": "llama_cpp"}
+    return Load(str(model.path), alias=model.id, in_process=request.param == "in process", **values)
+
+
+@pytest.fixture
+def client():
+    one = ChatClient()
+    yield one
+    one.close()
+
+
+def ask(client, lease, words, task=None, on_event=None, **sampling):
+    events = []
+    body = chat_body(lease.model_id, [{"role": "user", "content": words}], Sampling(**sampling))
+    client.stream(lease, body, lambda event: (events.append(event), on_event and on_event(event)), task or Task())
+    return events
+
+
+def said(events):
+    return "".join(event.text for event in events if isinstance(event, Delta))
+
+
+ANSWERS = {}
+
+
+def test_both_give_the_same_greedy_answer_and_tell_what_they_use(supervisor, model, load, client):
+    with supervisor.lease(model, load).result(WAIT_S) as lease:
+        events = ask(client, lease, "Say hello to the harbour master.", temperature=0.0, max_tokens=16)
+        [running] = supervisor.running()
+    assert isinstance(events[-1], Done)
+    ANSWERS[load.in_process] = said(events)
+    assert len(set(ANSWERS.values())) == 1
+    assert ANSWERS[load.in_process].strip()
+    settings = {setting.name: setting for setting in running.settings}
+    assert (settings["context"].effective, settings["threads"].effective, settings["slots"].effective) == (1024, 1, 1)
+    assert running.buffers["kv_bytes"] == 30 * 3 * 64 * 2 * 2 * 1024
+    assert (running.pid is None) == load.in_process
+    assert (running.memory_bytes is None) == load.in_process
+    assert running.private_bytes > running.buffers["kv_bytes"]
+    usage = next(event for event in events if isinstance(event, Usage))
+    assert usage.completion_tokens == 16
+
+
+def test_stop_amid_the_prompt_and_amid_the_answer(supervisor, model, load, client):
+    with supervisor.lease(model, load).result(WAIT_S) as lease:
+        for words, until in (("harbour " * 900, PromptProgress), ("Count to a thousand.", Delta)):
+            task = Task()
+
+            def end(event, until=until, task=task):
+                if isinstance(event, until) and getattr(event, "processed", 1):
+                    task.cancel()
+
+            with pytest.raises(Cancelled):
+                ask(client, lease, words, task, end)
+            start = time.monotonic()
+            assert said(ask(client, lease, "Say hello.", max_tokens=2))
+            assert time.monotonic() - start < WAIT_S / 4
+
+
+def test_streams_at_the_same_time_are_all_whole(supervisor, model, load, client):
+    told = {}
+    with supervisor.lease(model, load).result(WAIT_S) as lease:
+        alone = said(ask(client, lease, "Name a bird.", temperature=0.0, max_tokens=12))
+
+        def one(name):
+            told[name] = ask(client, lease, "Name a bird.", temperature=0.0, max_tokens=12)
+
+        threads = [threading.Thread(target=one, args=(name,)) for name in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(WAIT_S)
+    assert [said(events) for events in told.values()] == [alone] * 3
+    assert all(isinstance(events[-1], Done) for events in told.values())
+
+
+def test_what_is_refused_is_a_400_and_the_next_is_answered(supervisor, model, load, client):
+    with supervisor.lease(model, load).result(WAIT_S) as lease:
+        with pytest.raises(Refused) as refused:
+            ask(client, lease, "harbour " * 1200)
+        assert refused.value.code == "context.exceeded"
+        body = {"messages": [{"role": "user", "content": "x"}], "max_tokens": 4}
+        with httpx2.Client(base_url=lease.url, headers=lease.headers, trust_env=False, timeout=60) as http:
+            for fields, named in (
+                ({"response_format": {"type": "json_schema", "json_schema": {"schema": {"minimum": 3}}}}, "minimum"),
+                ({"tools": [{"type": "function"}]}, "tools"),
+                ({"messages": []}, "messages"),
+                ({"messages": [{"role": "banana", "content": "x"}]}, "banana"),
+            ):
+                response = http.post("/v1/chat/completions", json={**body, **fields})
+                assert response.status_code == 400, response.text
+                assert named in response.text
+            assert http.post("/v1/chat/completions", json=body).status_code == 200
+            scores = http.post("/v1/score", json={"input": "The quick brown fox"}).json()
+            assert len(scores["tokens"]) == len(scores["logprobs"]) > 3
+
+
+def test_its_end_leaves_nothing(supervisor, model, load):
+    supervisor.lease(model, load).result(WAIT_S).give_back()
+    supervisor.stop(model.id).result(WAIT_S)
+    assert not psutil.Process().children(recursive=True)
+    names = [thread.name for thread in threading.enumerate()]
+    assert not [name for name in names if name.startswith(("session-", "host-", "engine-"))]
+
+
+def test_a_load_that_fails_says_why(supervisor, model, load):
+    with pytest.raises(Refused) as refused:
+        supervisor.lease(model, replace(load, value_type="q4_0", flash_attention=False)).result(WAIT_S)
+    assert refused.value.code == "setting.needs"
+    with pytest.raises(EngineFailed) as failed:
+        supervisor.lease(model, replace(load, adapters=("/nowhere/adapter.gguf",))).result(WAIT_S)
+    assert failed.value.code == "engine.no_model_file"
+    assert "/nowhere/adapter.gguf" in failed.value.values["line"]
+    assert supervisor.running()[0].state is State.FAILED
