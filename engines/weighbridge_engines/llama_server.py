@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import secrets
 import signal
@@ -105,18 +106,19 @@ def _typed(name: str, value: Any, default: Any) -> Any:
     if name == "lora_adapters":
         return [xllamacpp.CommonAdapterLoraInfo(path, scale) for path, scale in value]
     if name == "sampling.json_schema":
-        return _grammar(xllamacpp.json_schema_to_grammar(value), "COMMON_GRAMMAR_TYPE_OUTPUT_FORMAT")
+        return _grammar(xllamacpp.json_schema_to_grammar(json.loads(value)))
     if name == "sampling.grammar":
-        return _grammar(value, "COMMON_GRAMMAR_TYPE_USER")
+        return _grammar(value)
     if isinstance(default, list) and default and isinstance(default[0], Enum):
         return [type(default[0])[each] for each in value]
     return type(default)[value] if isinstance(default, Enum) else value
 
 
-def _grammar(rules: str, kind: str) -> Any:
+def _grammar(rules: str) -> Any:
+    """A user's: of the other kinds the engine expects that they begin before the answer does, and drops them there."""
     import xllamacpp
 
-    return xllamacpp.CommonGrammar(xllamacpp.common_grammar_type[kind], rules)
+    return xllamacpp.CommonGrammar(xllamacpp.common_grammar_type.COMMON_GRAMMAR_TYPE_USER, rules)
 
 
 def serve(load: Load, port: int, key: str) -> None:
