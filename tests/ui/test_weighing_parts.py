@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from weighbridge.choices.offered import HUB
 from weighbridge.estimates.estimate import Term
 from weighbridge.formats.variant import Role
 from weighbridge.running.parts import Parts
@@ -42,3 +43,20 @@ def test_a_chosen_projector_is_in_the_figure_and_in_the_load(full, qtbot, tmp_pa
     weighing.refresh([model], [model])
     assert weighing.load_to_make(model).projector is None
     weighing.quiet()
+
+
+def test_what_is_offered_no_more_is_forgotten_and_what_is_here_stays(qtbot, full):
+    full.memories.start()
+    qtbot.waitUntil(lambda: full.memories.machine is not None)
+    here = tuple(full.library.models)
+    full.weighing.refresh(here, here)
+    offered = [replace(here[0], id=f"hub:o/{name}@main:gguf:x", source=HUB) for name in "ab"]
+    full.weighing.refresh(offered, offered)
+    full.weighing.refresh(offered[1:], offered[1:])
+    assert full.weighing.choice(offered[0]) is None
+    assert full.weighing.choice(offered[1]) is not None
+    assert full.weighing.choice(here[0]) is not None
+    full.weighing.refresh(here[1:], here[1:])
+    assert full.weighing.choice(here[0]) is None
+    assert full.weighing.choice(offered[1]) is not None
+    full.weighing.quiet()

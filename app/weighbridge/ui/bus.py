@@ -47,11 +47,19 @@ class Bus(QObject):
     add_wanted = Signal(object)
     """Add what lies at these Paths, a list, to the Library; the library page takes it, the window shows the page."""
 
+    load_wanted = Signal(str, object)
+    """Load this model with settings; the window shows the sheet. They begin as this Load says; None: as the model
+    would be loaded.
+    """
+
     build_wanted = Signal(str)
     """Show a build of an engine, by its id or the engine's; the page Engines takes it, the window shows the page."""
 
     sign_in_wanted = Signal()
     """Let the user sign in at the Hub; the page Network takes it, the window shows the page."""
+
+    account_changed = Signal()
+    """The Hub is asked as somebody else from now on: with another token, or with none."""
 
     failed = Signal(object)
     """An error (BaseException) that belongs to no page: the window shows it."""

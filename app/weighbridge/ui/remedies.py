@@ -32,7 +32,7 @@ def remedies(error: BaseException, services: Services, again: Callable[[], objec
         title = text("Open its page") if error.code == "hub.denied" else text("Open the licence page")
         return *sign_in, (title, lambda: open_page(page)), try_again
     if error.code == "hub.token":
-        without = (text("Go on without the token"), partial(_after, services.token.do_without, again))
+        without = (text("Go on without the token"), partial(_after, partial(_do_without_token, services), again))
         return *sign_in, without, try_again
     if error.code == "hub.offline":
         return ((text("Go online"), partial(_after, partial(services.settings.change, offline=False), again)),)
@@ -42,6 +42,11 @@ def remedies(error: BaseException, services: Services, again: Callable[[], objec
 def _after(first: Callable[[], object], then: Callable[[], object]) -> None:
     first()
     then()
+
+
+def _do_without_token(services: Services) -> None:
+    services.token.do_without()
+    services.bus.account_changed.emit()
 
 
 def open_page(address: str) -> None:

@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from weighbridge.base.task import Task
 from weighbridge.choices.choice import Choice, Surroundings, weigh
 from weighbridge.choices.corrections import planned_load
+from weighbridge.choices.offered import HUB
 from weighbridge.choices.other_machine import OtherMachine
 from weighbridge.estimates.estimate import PlaceKind
 from weighbridge.estimates.speed.speeds import Speeds
@@ -106,6 +107,11 @@ class Weighing(QObject):
         return None if around is None else around.machine
 
     @property
+    def sources(self) -> Sources:
+        """What weighing asks."""
+        return self._sources
+
+    @property
     def tables(self) -> SpeedTables:
         """What ships with the program of cards and their speeds."""
         return self._sources.speeds.tables
@@ -123,6 +129,10 @@ class Weighing(QObject):
             return False
         engines = {sight.engine for device in around.machine.devices for sight in device.seen_by}
         return any(place.kind is PlaceKind.DEDICATED for each in engines for place in around.places(each))
+
+    def here(self) -> Surroundings | None:
+        """This machine, whichever is meant; None while it is not known where models could lie."""
+        return self._standing.here()
 
     @property
     def busy(self) -> bool:
@@ -147,17 +157,18 @@ class Weighing(QObject):
         self._wanted_tps = tps
 
     def load_of(self, model: Model) -> Load:
-        """How `model` is weighed and would be loaded."""
+        """How `model` is weighed and would be loaded: what the controls leave open is as its preset has it."""
         wanted = self._what_if
+        told = {
+            "key_type": wanted.key_type,
+            "value_type": wanted.key_type,
+            "slots": wanted.slots,
+            "gpu_layers": wanted.gpu_layers,
+            "cpu_experts": wanted.cpu_experts,
+        }
         load = self._sources.default_load(model)
-        return replace(
-            load,
-            key_type=wanted.key_type,
-            value_type=wanted.key_type,
-            slots=wanted.slots or load.slots,
-            gpu_layers=wanted.gpu_layers,
-            cpu_experts=wanted.cpu_experts,
-        )
+        changes: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
+        return replace(load, **changes)
 
     def choose_parts(self, model: Model) -> None:
         """What is loaded beside `model` has been chosen anew: its figures hold no more."""
@@ -207,7 +218,9 @@ class Weighing(QObject):
         around = self._standing.around()
         if around is None:
             return
-        self._models = models
+        if models is not self._models:
+            self._models = models
+            self._forget_others(models)
         self._stamp = (self._what_if, *self._standing.stamp(around))
         self._speed_stamp = self._standing.speed_stamp(around)
         fresh = [model.id for model in seen if self._weigh_anew(model, around) | self._pace(model, around)]
@@ -233,6 +246,12 @@ class Weighing(QObject):
         self._rest.stop()
         if self._task is not None:
             self._task.cancel()
+
+    def _forget_others(self, models: Sequence[Model]) -> None:
+        """What is neither listed nor offered any more; of the other kind, another page may still show it."""
+        ids, of_hub = {model.id for model in models}, {model.source == HUB for model in models}
+        kept = self._known.items()
+        self._known = {key: known for key, known in kept if key in ids or (known.model.source == HUB) not in of_hub}
 
     def _make_timer(self, interval_ms: int, act: Callable[[], None]) -> QTimer:
         made = QTimer(self)

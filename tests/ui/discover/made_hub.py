@@ -149,7 +149,7 @@ def _gguf(
         downloads=downloads,
         gguf={"total": made.parameters, "architecture": "qwen3", "context_length": 40_960},
     )
-    _name_hashes(repo, "main")
+    name_hashes(repo, "main")
 
 
 def gguf_content(made: Dense, quant: str) -> Made:
@@ -202,7 +202,7 @@ def _exl3(hub: FakeHub) -> None:
         }
         shapes["model.embed_tokens.weight"] = ("BF16", (EIGHT.vocabulary, EIGHT.hidden))
         repo.commit({"config.json": config, "model.safetensors": _safetensors(shapes)}, f"{bits}bpw")
-        _name_hashes(repo, f"{bits}bpw")
+        name_hashes(repo, f"{bits}bpw")
 
 
 def _mlx(hub: FakeHub) -> None:
@@ -228,7 +228,7 @@ def _mlx(hub: FakeHub) -> None:
         library_name="mlx",
         downloads=52_000,
     )
-    _name_hashes(repo, "main")
+    name_hashes(repo, "main")
 
 
 def _safetensors(shapes: dict[str, tuple[str, tuple[int, ...]]]) -> Made:
@@ -241,7 +241,7 @@ def _safetensors(shapes: dict[str, tuple[str, tuple[int, ...]]]) -> Made:
     return Made(len(begun) + end, head=begun)
 
 
-def _name_hashes(repo: Repo, branch: str) -> None:
+def name_hashes(repo: Repo, branch: str) -> None:
     """Large files are never read whole here, so that what the Hub says of their hash is made."""
     for path, entry in repo.branches[branch].entries.items():
         if entry.large:

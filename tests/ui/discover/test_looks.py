@@ -19,6 +19,7 @@ class FakeLooker:
         self.asked = []
         self.fails = {}
         self.hangs = set()
+        self.forgotten = []
 
     def look(self, spot, task):
         self.asked.append(spot.repo_id)
@@ -28,6 +29,9 @@ class FakeLooker:
         if error is not None:
             raise error
         return Sight(spot, Repository(spot.repo_id, spot.revision, "a" * 40, ()))
+
+    def forget(self, spot):
+        self.forgotten.append(spot.repo_id)
 
 
 @pytest.fixture
@@ -67,6 +71,15 @@ def test_what_was_seen_is_not_looked_at_again(qtbot, looks, looker):
     looks.want(spots("a"))
     assert looker.asked == ["o/a"]
     assert not looks.is_waiting(spots("a")[0])
+
+
+def test_what_is_forgotten_is_looked_at_anew_by_the_hub(qtbot, looks, looker):
+    looks.want(spots("a"))
+    qtbot.waitUntil(lambda: "o/a@main" in looks.sights)
+    looks.forget(spots("a"))
+    assert looker.forgotten == ["o/a"]
+    looks.want(spots("a"))
+    qtbot.waitUntil(lambda: looker.asked == ["o/a", "o/a"])
 
 
 def test_what_went_out_of_sight_is_wanted_no_more(qtbot, looks, looker):

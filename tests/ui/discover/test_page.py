@@ -159,6 +159,17 @@ def test_the_recommended_row_is_chosen_marked_and_explained(opened):
     assert opened.pane.detail.why == ""
 
 
+def test_a_row_that_is_chosen_by_arrows_stays_so_when_the_focus_moves_on(opened):
+    table = opened.pane.table
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Down)
+    chosen = table.chosen
+    assert not chosen.recommended
+    opened.filters.search.setFocus()
+    opened.pane.draw()
+    assert table.chosen.key == chosen.key
+
+
 def test_what_is_not_looked_into_is_last_whichever_way_it_is_sorted(qtbot, opened):
     opened.discovery.looks.forget([Spot("mlx-community/Qwen3-8B-4bit")])
     opened.left()
@@ -425,6 +436,58 @@ def test_what_was_seen_is_looked_at_anew_when_told(qtbot, page, fake):
     page.discovery.renew()
     qtbot.waitUntil(lambda: bool(rows(page)) and rows(page)[0].weighed is not None and rows(page)[0].bits is not None)
     qtbot.waitUntil(lambda: rows(page)[0].fit_badge is not None and rows(page)[0].fit_badge[0] != "unknown")
+
+
+def test_what_was_put_there_since_the_list_was_made_is_seen_when_told(qtbot, page, fake):
+    open_it(qtbot, page, "qwen/qwen3-0.6b")
+    qtbot.waitUntil(lambda: {"Q8_0", "Q4_K_M"} <= set(titles(page)) and not page.discovery.looks.now)
+    repo = fake.repos["ggml-org/Qwen3-0.6B-GGUF"]
+    repo.commit({"Qwen3-0.6B-Q6_K.gguf": made_hub.gguf_content(made_hub.SMALL, "Q6_K")})
+    made_hub.name_hashes(repo, "main")
+    page.discovery.renew()
+    qtbot.waitUntil(lambda: "Q6_K" in titles(page))
+
+
+def test_after_signing_in_what_could_not_be_read_is_looked_at_by_itself(qtbot, page, fake, asked):
+    open_it(qtbot, page, "qwen/qwen3-14b")
+    qtbot.waitUntil(lambda: page.pane.table.chosen is not None and page.pane.detail._note.isVisible())
+    fake.tokens["hf_mine"] = "me"
+    fake.repos["Qwen/Qwen3-14B-GGUF"].granted.add("me")
+    asked.tokens.keep("hf_mine")
+    asked.bus.account_changed.emit()
+    qtbot.waitUntil(lambda: bool(rows(page)) and rows(page)[0].weighed is not None and rows(page)[0].bits is not None)
+    qtbot.waitUntil(lambda: rows(page)[0].fit_badge is not None and rows(page)[0].fit_badge[0] != "unknown")
+    assert not page.pane.detail._note.isVisible()
+
+
+def test_who_signs_in_on_another_page_has_nothing_asked_behind_his_back(qtbot, page, fake, asked):
+    open_it(qtbot, page, "qwen/qwen3-14b")
+    qtbot.waitUntil(lambda: page.pane.table.chosen is not None and not page.discovery.looks.now)
+    page.hide()
+    page.left()
+    fake.requests.clear()
+    asked.bus.account_changed.emit()
+    assert not page.discovery.looks.now
+    assert fake.requests == []
+
+
+def test_headers_are_kept_of_the_chosen_row_alone_and_come_back(qtbot, opened, fake):
+    def read(title):
+        row = next(row for row in rows(opened) if row.title == title)
+        opened.pane.choose(row.key)
+        qtbot.waitUntil(lambda: opened.discovery.is_read(row.offered))
+        return row
+
+    wholes = opened.discovery._opened[EIGHT].wholes
+    one = read("Q6_K")
+    other = read("Q2_K")
+    assert [key for key, whole in wholes.items() if whole.heads] == [other.key]
+    assert not opened.discovery.is_read(one.offered)
+    assert wholes[one.key].chat_template
+    fake.requests.clear()
+    read("Q6_K")
+    assert [key for key, whole in wholes.items() if whole.heads] == [one.key]
+    assert fake.requests == []  # it is kept on disk
 
 
 def test_how_many_calls_are_left_is_said(qtbot, page, fake):

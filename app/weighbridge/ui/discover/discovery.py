@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -151,10 +152,20 @@ class Discovery(QObject):
         if opened is not None:
             self.looks.forget(row.spot for row in self.rows(self._key))
             self.looks.forget(opened.spots)
-            opened.failed.clear()
+            opened.forget()
+            opened.spots = tuple(map(_untold, opened.spots))
             self._reading = "", None
             self._want()
             self.told.emit()
+
+    def account_changed(self) -> None:
+        """Somebody else asks from now on: what could not be read or looked into is tried again once it is wanted."""
+        self._services.searches.forget()
+        self.looks.forget([sight.spot for sight in self.looks.sights.values() if sight.unread is not None])
+        for opened in self._opened.values():
+            opened.failed.clear()
+        self._reading = "", None
+        self.told.emit()
 
     def rows(self, key: str) -> tuple[Offered, ...]:
         """The choices of a base model, as far as they are known."""
@@ -184,6 +195,10 @@ class Discovery(QObject):
         """All that the headers of a row say, once they were read."""
         return self._opened[self._key].wholes.get(row.key) if self._key in self._opened else None
 
+    def is_read(self, row: Offered) -> bool:
+        """Whether all that there is to read of a row is here: of one that is chosen no more, the headers are not."""
+        return self._key in self._opened and self._opened[self._key].is_whole(row.key)
+
     def reading(self, row: Offered) -> tuple[bool, BaseException | None]:
         """Whether the whole header of a row is being read, and why it could not be."""
         key, error = self._reading
@@ -193,7 +208,7 @@ class Discovery(QObject):
         """Read the whole header of a row, unless that was done."""
         sight = self.looks.sights.get(place_of(row.spot))
         offer = row.offer
-        if offer is None or offer.problem is not None or sight is None or self.whole(row) is not None:
+        if offer is None or offer.problem is not None or sight is None or self.is_read(row):
             return
         if self._reading[0] == row.key:
             return  # it is being read, or could not be
@@ -326,6 +341,11 @@ class Discovery(QObject):
         services = self._services
         folder = downloads_folder(services.paths, services.settings.value, os.environ)
         return shelf_of(repository, Layout(services.settings.value.download_target), folder)
+
+
+def _untold(spot: Spot) -> Spot:
+    """The same, with nothing taken for granted of where its branch is."""
+    return spot if spot.hit is None else replace(spot, hit=replace(spot.hit, commit=None))
 
 
 def _key_of(group: Group) -> str:

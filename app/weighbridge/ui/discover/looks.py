@@ -32,6 +32,9 @@ class Looker(Protocol):
     def look(self, spot: Spot, task: Task) -> Sight:
         """What there is at a spot."""
 
+    def forget(self, spot: Spot) -> None:
+        """Ask anew what there is at a spot."""
+
 
 def place_of(spot: Spot) -> str:
     """What tells a spot from all others, whoever told of it."""
@@ -109,9 +112,10 @@ class Looks(QObject):
             self._sights.popitem(last=False)
 
     def forget(self, spots: Iterable[Spot]) -> None:
-        """Forget what was seen at these: they can be looked at anew."""
+        """Forget what was seen at these: they can be looked at anew, and then the Hub is asked."""
         for spot in spots:
             self._sights.pop(place_of(spot), None)
+            self._looker.forget(spot)
 
     def rest(self) -> None:
         """Nothing more is looked at; what is under way comes to its end."""

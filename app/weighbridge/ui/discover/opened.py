@@ -16,14 +16,16 @@ from weighbridge.ui.discover.looks import place_of
 
 @dataclass
 class Opened:
-    """`spots` are where its choices lie, branches that a look has told of not among them. `wholes` are the whole
-    headers that were read, by the key of their row; `failed` is why a look failed, by `place_of` its spot.
+    """`spots` are where its choices lie, branches that a look has told of not among them. `wholes` is what the whole
+    headers told that were read, by the key of their row; the headers themselves, which are some MiB, are kept of the
+    last row alone. `failed` is why a look failed, by `place_of` its spot.
     """
 
     title: str
     spots: Sequence[Spot] = ()
     wholes: dict[str, Whole] = field(default_factory=dict)
     failed: dict[str, WeighbridgeError] = field(default_factory=dict)
+    _without_heads: set[str] = field(default_factory=set)
     _made: dict[str, tuple[Sight, tuple[Model, ...], tuple[Offered, ...]]] = field(default_factory=dict)
 
     def rows(
@@ -38,11 +40,25 @@ class Opened:
 
     def learn(self, key: str, whole: Whole) -> None:
         """The whole header of a row was read."""
+        for other, known in self.wholes.items():
+            if known.heads:
+                self.wholes[other] = replace(known, heads=())
+                self._without_heads.add(other)
         self.wholes[key] = whole
+        self._without_heads.discard(key)
         for place, (sight, models, rows) in self._made.items():
             if any(row.key == key for row in rows):
                 told = tuple(self._with_whole(row) if row.key == key else row for row in rows)
                 self._made[place] = sight, models, told
+
+    def forget(self) -> None:
+        """What was told holds no more: other files may be there."""
+        for told in (self.wholes, self.failed, self._without_heads, self._made):
+            told.clear()
+
+    def is_whole(self, key: str) -> bool:
+        """Whether the whole header of a row was read, and is still here."""
+        return key in self.wholes and key not in self._without_heads
 
     def _of(
         self,

@@ -215,6 +215,7 @@ class DiscoverPage(Page):
         services.facts.changed.connect(self._refresh)
         services.downloads.changed.connect(self._soon)
         services.bus.library_changed.connect(self._discovery.library_changed)
+        services.bus.account_changed.connect(self._discovery.account_changed)
         self._endpoint = services.access.endpoint()
         self._leave_settings = services.settings.subscribe(lambda _value: self._settings_changed())
 

@@ -222,7 +222,7 @@ class ChoicesPane(QWidget):
         self._machine.opened.connect(self._share_room)
         self._table.chosen_changed.connect(self._show_chosen)
         self._table.act_wanted.connect(self.act)
-        self._table.clicked.connect(self._user_chose)
+        self._table.taken.connect(self._user_chose)
         self._table.seen_changed.connect(self.see)
         self._detail.act_wanted.connect(self.act)
         self._detail.page_wanted.connect(self.open_page)
@@ -276,9 +276,8 @@ class ChoicesPane(QWidget):
 
     def _begin_to_rest(self, chosen: ChoiceRow) -> None:
         """Look at it in a moment, unless that was done; what is drawn anew does not begin to rest anew."""
-        whole = self._discovery.whole(chosen.offered)
         known = chosen.offered.model is not None and self._services.weighing.closely(chosen.offered.model) is not None
-        wanted = chosen.key, whole is not None, known
+        wanted = chosen.key, self._discovery.is_read(chosen.offered), known
         if self.isVisible() and wanted != self._rests_for:
             self._rests_for = wanted
             self._rest.start()

@@ -34,9 +34,12 @@ _GIVEN_UP = (
 
 
 class ChoicesTable(Table):
-    """`act_wanted` asks for what the button of the chosen row does: by mouse, by Enter, or by a double click."""
+    """`act_wanted` asks for what the button of the chosen row does: by mouse, by Enter, or by a double click. `taken`:
+    the user has chosen a row himself.
+    """
 
     chosen_changed = Signal()
+    taken = Signal()
     act_wanted = Signal()
     seen_changed = Signal()
     menu_wanted = Signal(QPoint)
@@ -105,7 +108,10 @@ class ChoicesTable(Table):
         elif event.key() == Qt.Key.Key_Menu:
             self._ask_menu(self.visualRect(self.currentIndex()).center())
         else:
+            before = self.currentIndex()
             super().keyPressEvent(event)
+            if self.currentIndex() != before:
+                self.taken.emit()
 
     def columns_without_use(self) -> Sequence[int]:
         runner = () if self._model.needs_engines else (Column.RUNNER,)
@@ -119,6 +125,7 @@ class ChoicesTable(Table):
         return (Column.MEMORY,)
 
     def _clicked(self, index: QModelIndex) -> None:
+        self.taken.emit()
         if index.column() == Column.ACT:
             self.act_wanted.emit()
 

@@ -126,7 +126,7 @@ class AccountPanel(QFrame):
             tokens.forget()
             return tokens.token()
 
-        self._services.background.run(work, self._found, self._lost)
+        self._services.background.run(work, self._signed_out, self._lost)
         self._show_all()
 
     def _make_field(self) -> QLineEdit:
@@ -168,6 +168,10 @@ class AccountPanel(QFrame):
             self._token, self._user = token, None
         self._show_all()
 
+    def _signed_out(self, token: Token | None) -> None:
+        self._found(token)
+        self._services.bus.account_changed.emit()
+
     def _lost(self, error: BaseException) -> None:
         self._looking = None
         self._errors.show_error(error)
@@ -184,6 +188,7 @@ class AccountPanel(QFrame):
         self._errors.hide()
         self._told(said)
         self._open.setFocus()
+        self._services.bus.account_changed.emit()
 
     def _refused(self, error: BaseException) -> None:
         """A token that was not taken is forgotten; where nobody could be asked it waits for another try."""
