@@ -7,6 +7,7 @@ import pytest
 from weighbridge.hardware.child import Answer
 from weighbridge.hardware.machine import Cpu, Device, Machine, Memory, MemoryKind, Sight
 from weighbridge.hardware.measured import Measurements
+from weighbridge.running.builds import Offer
 from weighbridge.running.devices import EngineDevices, Told, by_engine, missing_build, read_devices
 from weighbridge.running.questions import LIMIT_S
 from weighbridge_engines import api
@@ -157,3 +158,22 @@ def test_what_is_no_answer(text):
 def test_the_real_worker_tells_the_devices_of_an_installed_engine(tmp_path):
     told = EngineDevices({"llama_server": catalogue()["llama_server"]}, tmp_path).told(MACHINE)
     assert [one.uses_processor for one in told] == [True]
+
+
+def test_the_build_that_is_here_is_offered_first_and_then_that_of_the_engine_that_is_tried_first():
+    def tells(engine_id, *, installed=False):
+        offer = Offer(f"{engine_id}-cuda", "CUDA", engine_id, engine_id, ("nvidia",), installed)
+        return Told(engine_id, engine_id, "1", (PROCESSOR,), offers=(offer,))
+
+    others = [tells("another"), tells("llama_cpp"), tells("llama_server")]
+    assert missing_build(CARD, others).values["build_id"] == "llama_server-cuda"
+    assert missing_build(CARD, [*others, tells("late", installed=True)]).values["build_id"] == "late-cuda"
+
+
+def test_what_a_build_tells_anew_is_remembered(tmp_path):
+    one, seen = engine(), replace(SEEN, memory_free_bytes=None)  # free memory is never remembered
+    devices = EngineDevices({}, tmp_path, Asked(seen))
+    assert devices.told_anew(one, MACHINE).devices == (seen,)
+    assert EngineDevices({}, tmp_path, Asked(PROCESSOR)).told_by(one, MACHINE).devices == (seen,)
+    assert EngineDevices({}, tmp_path, Asked(PROCESSOR)).told_anew(one, MACHINE).devices == (PROCESSOR,)
+    assert EngineDevices({}, tmp_path, Asked(seen)).told_by(one, MACHINE).devices == (PROCESSOR,)

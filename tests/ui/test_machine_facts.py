@@ -163,3 +163,50 @@ def test_graphs_and_bars_say_the_same_when_the_page_is_seen_again(qtbot, make, s
     page.entered()
     assert page.live.graphs["memory 0"].figure.startswith("0.0 of")
     assert page._memory_panels[0]._sum.text() == page.live.graphs["memory 0"].figure
+
+
+def test_engines_are_asked_again_once_another_build_is_in_use(qtbot, make):
+    page = make(WITHOUT)
+    qtbot.waitUntil(lambda: "llama.cpp" in page._facts.shown)
+    page.devices.told_now = (WITH_CUDA,)
+    page._learnt.ask_again()
+    qtbot.waitUntil(lambda: page._learnt.told == (WITH_CUDA,))
+    assert page.devices.asked == 2
+
+
+def test_an_answer_of_builds_that_were_in_use_before_is_dropped(qtbot, services):
+    waiting, told = threading.Event(), []
+
+    class Slow(Devices):
+        def told(self, machine):
+            self.asked += 1
+            if self.asked > 1:
+                return (WITH_CUDA,)
+            waiting.wait()
+            return (WITHOUT,)
+
+    devices = Slow()
+    facts = MachineFacts(devices, Measurements.within(services.paths.data), services.background)
+    facts.changed.connect(lambda: told.append(facts.told))
+    facts.ask_engines(machine())
+    qtbot.waitUntil(lambda: devices.asked == 1)
+    facts.ask_again()
+    qtbot.waitUntil(lambda: told == [(WITH_CUDA,)])
+    waiting.set()
+    qtbot.waitUntil(lambda: not services.background._tasks)
+    assert facts.told == (WITH_CUDA,)
+
+
+def test_that_no_engine_is_here_is_no_finding_once_one_is(qtbot, services):
+    here = []
+    absent = api.Cause("engine.none_installed", {"engine": "llama.cpp", "install": "pip"})
+    facts = MachineFacts(
+        Devices(WITHOUT),
+        Measurements.within(services.paths.data),
+        services.background,
+        absent=lambda: None if here else absent,
+    )
+    assert facts.complete(machine()).problems == (absent,)
+    here.append("llama.cpp")
+    facts.ask_again()
+    assert facts.complete(machine()).problems == ()

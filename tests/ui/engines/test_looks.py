@@ -58,13 +58,16 @@ def test_what_came_along_is_in_use_and_says_what_it_sees():
     assert ours.command == "weighbridge engines use made"
 
 
-def test_an_environment_tells_its_disk_its_day_and_that_nobody_tried_it():
+def test_an_environment_tells_its_disk_its_day_and_whether_it_was_tried():
     shown, _ = by_id(known(OURS, APART, bytes_of={"made-cuda": 400 << 20}, logs=frozenset({"made-cuda"})))
     apart = shown["made-cuda"]
     assert apart.state is BuildState.HERE
     assert apart.about == f"Version 1.0 · 400.0{THIN}MiB on the disk · licence MIT · installed on 2026-11-30"
     assert apart.sees.endswith(f"CUDA0 (NVIDIA GeForce RTX 3090, 24.0{THIN}GiB)")
-    assert apart.untried
+    assert not apart.untried  # it has written a token here
+    without, _ = by_id(known(OURS, replace(APART, token=None)))
+    assert without["made-cuda"].untried
+    assert without["made-cuda"].said == "No model was here to try it with when it was installed."
     assert apart.acts == (Act.USE, Act.UPDATE, Act.PROBE, Act.LOG, Act.COPY, Act.REMOVE)
 
 

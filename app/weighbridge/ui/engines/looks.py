@@ -122,7 +122,7 @@ def _is_nothing(build: Build) -> bool:
 
 def _here(build: Build, engine: Engine, known: Known, recipes: Mapping[str, Recipe]) -> BuildLook:
     told = known.told.get(build.id)
-    devices = told.devices if told is not None and told.devices is not None else build.devices
+    devices = build.devices if told is None else told.devices
     recipe = recipes.get(build.id)
     state = _state(build)
     return BuildLook(
@@ -132,7 +132,7 @@ def _here(build: Build, engine: Engine, known: Known, recipes: Mapping[str, Reci
         about=" · ".join(filter(None, _about(build, known.bytes_of.get(build.id), _licence(build, recipes)))),
         sees=words.devices_in_words(devices) if _can_say(build, devices) else "",
         said=_said(build, engine, told),
-        untried=recipe is not None and not recipe.verified,
+        untried=recipe is not None and not recipe.verified and build.token is not True,
         acts=tuple(_acts(build, state, is_asked=_is_asked(build, devices), known=known, recipe=recipe)),
         command=_command(build, engine, state),
     )
