@@ -349,6 +349,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("Port {port} needs rights that this program does not have."),
         mark("Choose a port from 1024 up."),
     ),
+    "port.not_free": (
+        mark("Port {port} is not free ({reason})."),
+        mark("Choose another one in the settings, or end the program that has it."),
+    ),
     "port.stopping": (
         mark("The port is being closed."),
         mark("Open it again, then send the request anew."),

@@ -193,6 +193,14 @@ FAILURES: Mapping[str, tuple[str, str]] = {
         mark("The parts of the model do not go together: {reason}."),
         mark("Fetch all parts again from the same place, and load the first."),
     ),
+    "folder.full": (
+        mark("Only {free} are free where {path} lies."),
+        mark("Make room before the next download."),
+    ),
+    "folder.unusable": (
+        mark("The folder {path} can not be used ({reason})."),
+        mark("Check who may read and write there, and whether its drive is there."),
+    ),
     "load.does_not_fit": (
         mark(
             "{model} needs {needed} of the system's memory as it would be loaded; {free} are free, {missing} too few."

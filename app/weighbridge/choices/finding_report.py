@@ -1,13 +1,17 @@
-"""All that whoever mends it needs, to be copied: what happened, versions, machine, build, load and log. Pure.
+"""All that whoever mends it needs, to be copied: what happened, versions, machine, build, load and log.
 
-It is for strangers: see `base.redacted`.
+Pure but for `here`. It is for strangers: see `base.redacted`.
 """
 
 from __future__ import annotations
 
+import getpass
+import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
+from weighbridge import __version__
 from weighbridge.base.redacted import redacted
 from weighbridge.base.units import size
 from weighbridge.choices.finding import Finding
@@ -26,6 +30,16 @@ class Here:
     home: str
     user: str
     machine: str = ""
+
+
+def here() -> Here:
+    """As it is where this runs."""
+    versions = f"Weighbridge {__version__} · Python {platform.python_version()} · {platform.platform()}"
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        user = ""
+    return Here(versions, str(Path("~").expanduser()), user, platform.node())
 
 
 def report(

@@ -16,6 +16,7 @@ from weighbridge.choices.blueprints import Blueprints
 from weighbridge.choices.choice import Choice, Surroundings, weigh
 from weighbridge.choices.family import siblings
 from weighbridge.choices.finding import Finding, Ground, before_load, of_failure
+from weighbridge.choices.finding_report import here, report
 from weighbridge.choices.finding_words import (
     command_of,
     figures_in_words,
@@ -27,6 +28,7 @@ from weighbridge.cli import surroundings as looked_at
 from weighbridge.cli.failed import Told
 from weighbridge.cli.loading import scanned_library
 from weighbridge.cli.outlook import past_speeds
+from weighbridge.hardware.detect import detect
 from weighbridge.library.model import Model
 from weighbridge.library.recognise_path import recognise_path
 from weighbridge.running.paces import speed_tables
@@ -47,7 +49,7 @@ def unmet(model: Model, load: Load, engines: Mapping[str, Engine]) -> Finding | 
     return before_load(choice, _ground(around, _smaller(model)))
 
 
-def failed(error: EngineFailed, model: Model, load: Load, engines: Mapping[str, Engine]) -> Finding:
+def failed(error: WeighbridgeError, model: Model, load: Load, engines: Mapping[str, Engine]) -> Finding:
     """What happened to `load`, and what can be done."""
     around = looked_at.surroundings(engines)
     try:
@@ -55,6 +57,13 @@ def failed(error: EngineFailed, model: Model, load: Load, engines: Mapping[str, 
     except WeighbridgeError:
         choice = Choice(model, None, None, None, load)
     return of_failure(error, choice, _ground(around, _smaller(model)))
+
+
+def report_of(finding: Finding, log: tuple[str, ...], engines: Mapping[str, Engine]) -> str:
+    """A text to pass on."""
+    runner = finding.asked.runner if finding.asked else None
+    engine = engines.get(runner.engine_id) if runner else None
+    return report(finding, detect(), engine, log, here())
 
 
 def tell(finding: Finding, as_json: bool, log: tuple[str, ...] = ()) -> None:

@@ -20,6 +20,7 @@ from weighbridge.base.settings import language_choice
 from weighbridge.base.words import LANGUAGES, text, use_language
 from weighbridge.cli import (
     add,
+    doctor,
     doubles,
     engines_command,
     fit,
@@ -51,6 +52,7 @@ COMMANDS = (
     run_command,
     serve,
     engines_command,
+    doctor,
     *(add, note, verify, doubles, rm, presets_command),
 )
 """One module a command (login and logout share one); each registers itself with `add(subparsers)` and sets `run`, which
