@@ -34,7 +34,8 @@ _EXPERTS = r"blk\.{layer}\.ffn_(up|down|gate|gate_up)_(ch|)exps=CPU"
 def values(load: Load, port: int, key: str) -> dict[str, Any]:
     """The server's parameters for `load`, by their names in `CommonParams` ("a.b" is attribute b of attribute a).
 
-    A value of an enumeration stands as its name, an adapter as its path and its strength.
+    A value of an enumeration stands as its name, an adapter as its path and its strength. Prompts that were read with
+    other adapters must not be taken for the same, so with adapters none are kept.
     """
     return {
         "model.path": load.model,
@@ -56,6 +57,7 @@ def values(load: Load, port: int, key: str) -> dict[str, Any]:
         "verbosity": LOG_LEVEL,
         **_composed(load),
         **direct(load),
+        **({"cache_ram_mib": 0} if load.adapters else {}),
     }
 
 

@@ -67,7 +67,7 @@ def said(load, option, known=None):
         ("--spec-draft-model", "/d.gguf"),
         ("--lora", "/l,1.gguf"),
         ("--fit", "off"),
-        ("--cache-ram", "512"),
+        ("--cache-ram", "0"),
         ("--no-ui", True),
         ("--offline", True),
         ("--no-cors-credentials", True),

@@ -25,6 +25,7 @@ from weighbridge_engines.llama_settings import (
 BY_NAME = {control.name: control for control in CONTROLS}
 SCHEMA = '{"type": "object", "properties": {"a": {"type": "integer"}}}'
 FILES = Load("/m.gguf", draft="/d.gguf", adapters=("/l.gguf",))
+ALONE = Load("/m.gguf")
 REACHES = {
     "context": ("8192", "n_ctx", 8192, "--ctx-size 8192"),
     "slots": ("3", "n_parallel", 3, "--parallel 3"),
@@ -133,7 +134,7 @@ def test_each_setting_is_tried():
 def test_it_reaches_the_library_and_a_program(name):
     words, attribute, expected, option = REACHES[name]
     control = BY_NAME[name]
-    load = with_value(FILES, control, control.read(words))
+    load = with_value(ALONE if name == "prompt_cache_mib" else FILES, control, control.read(words))
     checked(load)
     held = plain(reduce(getattr, attribute.split("."), parameters(load, 1, "k")))
     assert expected in held if name == "json_schema" else held == expected
@@ -291,6 +292,10 @@ def test_what_is_asked_for_is_told_by_name():
 def test_the_shown_command_line_holds_no_key():
     line = command_line(FILES)
     assert line[0] == "llama-server" and "--api-key" not in line and line[line.index("--port") + 1] == "8080"
+
+
+def test_no_prompts_are_kept_that_were_read_with_other_adapters():
+    assert values(replace(FILES, prompt_cache_mib=512), 1, "k")["cache_ram_mib"] == 0
 
 
 def test_the_engine_tells_its_settings_and_refuses():

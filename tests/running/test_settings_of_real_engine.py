@@ -2,10 +2,13 @@
 
 import json
 import re
+import struct
 from urllib.request import Request, urlopen
 
 import pytest
+from tests.formats.made_gguf import gguf, tensor
 
+from weighbridge.chat.adapters import with_adapters
 from weighbridge.library.index import Library
 from weighbridge_engines.api import Load
 
@@ -141,6 +144,45 @@ def test_a_chat_model_that_is_loaded_for_embeddings(loaded):
     assert len(first) == 576 and first == pytest.approx(same, abs=1e-3) and first != pytest.approx(other, abs=1e-2)
     assert sum(one * one for one in first) == pytest.approx(1, abs=1e-3)
     assert running.state == "ready"
+
+
+LORA = {"general.architecture": "llama", "general.type": "adapter", "adapter.type": "lora", "adapter.lora.alpha": 1.0}
+WIDE, NARROW = 1536, 576
+
+
+@pytest.fixture
+def adapters(tmp_path):
+    """Two adapters for SmolLM2: one that changes nothing, one that turns what a layer writes."""
+    parts = (
+        tensor("blk.3.ffn_down.weight.lora_a", (WIDE, 1)),
+        tensor("blk.3.ffn_down.weight.lora_b", (1, NARROW), 0, 4 * WIDE),
+    )
+    paths = []
+    for name, strength in (("still", 0.0), ("turning", 9.0)):
+        numbers = [(-1.0) ** place for place in range(WIDE)]
+        numbers += [strength * (-1.0) ** (place // 2) for place in range(NARROW)]
+        path = tmp_path / f"{name}.gguf"
+        path.write_bytes(gguf(LORA, parts, struct.pack(f"<{len(numbers)}f", *numbers)))
+        paths.append(str(path))
+    return tuple(paths)
+
+
+def test_adapters_are_chosen_per_request(loaded, adapters):
+    sampling = {"temperature": 0.0, "max_tokens": 8}
+    rows, ask, running = loaded(adapters=adapters, adapter_scales=(0.0, 0.0), prompt_cache_mib=64, sampling=sampling)
+    assert rows["adapters"].effective == adapters
+    assert (rows["prompt_cache_mib"].effective, rows["prompt_cache_mib"].reason) == (
+        0,
+        "setting.no_prompts_with_adapters",
+    )
+
+    def said(*lora):
+        return answer(ask, **with_adapters({"lora": list(lora)} if lora else {}, running.load))[0]
+
+    plain = said()
+    assert said({"id": 0, "scale": 1.0}) == plain
+    assert said({"id": 1, "scale": 1.0}) != plain
+    assert said() == plain
 
 
 def test_one_slot_has_its_share_where_they_share_nothing(loaded):

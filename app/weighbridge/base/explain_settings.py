@@ -42,6 +42,10 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
         mark("Install a build that can use your card: see Engines."),
     ),
     "setting.no_flash_attention": (mark("Flash attention cannot be used with this model on this device."), ""),
+    "setting.no_prompts_with_adapters": (
+        mark("Earlier prompts are not kept where adapters are loaded: read with another one, they are not the same."),
+        "",
+    ),
     "setting.no_window": (mark("This model has no layers that keep only a window."), ""),
     "setting.only_library": (
         mark("This engine is a program, which has no {name}."),

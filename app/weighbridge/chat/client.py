@@ -13,6 +13,7 @@ import httpx2
 from weighbridge.base.errors import Cancelled, EngineFailed
 from weighbridge.base.printable import json_bytes
 from weighbridge.base.task import Task
+from weighbridge.chat.adapters import with_adapters
 from weighbridge.chat.events import Event
 from weighbridge.chat.failure import failure
 from weighbridge.chat.stream import StreamParser
@@ -88,7 +89,7 @@ class ChatClient:
         with self._http.stream(
             "POST",
             lease.url + "/v1/chat/completions",
-            content=json_bytes({**body, **_ASKED}),
+            content=json_bytes({**with_adapters(body, lease.load), **_ASKED}),
             headers={**lease.headers, "Content-Type": "application/json", "Accept-Encoding": "identity"},
             extensions={"trace": line.watch},
         ) as answer:

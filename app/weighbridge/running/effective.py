@@ -171,6 +171,8 @@ _CAUSES: Sequence[tuple[str, tuple[str, ...], Because]] = (
 
 def _reason(load: Load, setting: Setting, values: Mapping[str, object]) -> str:
     asked, got = setting.requested, setting.effective
+    if setting.name == "prompt_cache_mib" and load.adapters:
+        return "setting.no_prompts_with_adapters"
     if setting.name in ("batch", "micro_batch") and load.task != "chat":
         return "setting.whole_batch"
     if isinstance(asked, int) and isinstance(got, int):

@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.base.printable import json_bytes
+from weighbridge.chat.adapters import with_adapters
 from weighbridge.chat.events import Usage
 from weighbridge.chat.failure import failure
 from weighbridge.library.model import Model
@@ -89,7 +90,7 @@ class _Exchange:
         async with leased(supervisor.lease(self._model)) as lease:
             check_lease(self._request, lease)
             check_task(self._model, lease.load, "chat")
-            body = json_bytes(self._request.body_for(lease.model_id, lease.context))
+            body = json_bytes(with_adapters(self._request.body_for(lease.model_id, lease.context), lease.load))
             async with post(lease.url + "/v1/chat/completions", lease.headers, body) as answer:
                 if answer.status != 200:
                     raise failure(answer.status, await answer.read(_MAX_ERROR_BYTES))
