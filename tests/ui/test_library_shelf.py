@@ -102,6 +102,19 @@ def test_removing_is_asked_first_and_says_what_goes(page, full, qtbot, binned):
     assert binned == [path]
 
 
+def test_what_was_loaded_while_the_question_stood_there_stays(page, full, qtbot, binned):
+    path = page.table.chosen.model.path
+    page._do_remove.trigger()
+    qtbot.waitUntil(page.question.isVisible)
+    full.supervisor.become(full.bus, running(SMALL))
+    page.question.buttons[0].click()
+    assert page.errors.isVisible()
+    assert page.errors.shown_report.details.startswith("model.in_use")
+    full.background.close()  # what was begun has ended by now
+    assert binned == []
+    assert path.exists()
+
+
 def test_esc_leaves_the_question_and_the_files(page, qtbot, binned):
     page._do_remove.trigger()
     qtbot.waitUntil(page.question.isVisible)

@@ -96,14 +96,19 @@ class Shelf(QObject):
         if removal.only_off_list:
             self.take_off(removal.model)
             return
-        running = {each.model_id for each in self._services.supervisor.running() if each.state not in _GONE}
-        refused = refusal(removal, running, ()) or self._fetched(removal)
-        if refused is not None:
-            self.failed.emit(refused)
+        if self._is_refused(removal):
             return
         bin_it = text("Move to the Recycle Bin") if sys.platform == "win32" else text("Move to the bin")
         answers = ((bin_it, lambda: self._remove(removal)), (text("Keep it"), self._question.hide))
         self._question.ask(removal_in_words(removal), answers, focus=1)
+
+    def _is_refused(self, removal: Removal) -> bool:
+        """Whether it cannot be now; why is told."""
+        running = {each.model_id for each in self._services.supervisor.running() if each.state not in _GONE}
+        refused = refusal(removal, running, ()) or self._fetched(removal)
+        if refused is not None:
+            self.failed.emit(refused)
+        return refused is not None
 
     def _fetched(self, removal: Removal) -> Refused | None:
         """Why it cannot be, where a file of it is being fetched."""
@@ -114,6 +119,8 @@ class Shelf(QObject):
         return Refused("model.fetched_now", model=removal.model.id) if busy else None
 
     def _remove(self, removal: Removal) -> None:
+        if self._is_refused(removal):  # while the question stood there, it was loaded or fetched
+            return
         self._services.background.run(lambda _task: remove(removal, into_bin), self._removed, self._removing_failed)
 
     def _removed(self, done: None) -> None:
