@@ -70,8 +70,8 @@ class LlamaSession:
         for start in range(0, len(tokens) - 1, size):
             part, following = tokens[start : start + size], tokens[start + 1 : start + size + 1]
             self._compute(part, outputs=len(part))
-            logprobs = log_softmax(self._model.logits(len(part)))
-            yield [float(logprobs[place, token]) for place, token in enumerate(following)]
+            rows = self._model.logits(len(part))
+            yield [float(log_softmax(row)[token]) for row, token in zip(rows, following, strict=False)]
 
     # What the context holds
 

@@ -80,7 +80,7 @@ def test_how_each_engine_starts():
     llama = plan_for("llama_server", 8192, slots=4)
     assert (llama.batch, llama.unified, llama.flash_attention, llama.outputs) == (512, True, True, None)
     binding = plan_for("llama_cpp", 8192)
-    assert (binding.batch, binding.outputs, binding.whole_window, binding.flash_attention) == (512, 512, False, True)
+    assert (binding.batch, binding.outputs, binding.whole_window, binding.flash_attention) == (512, 32, False, True)
     assert plan_for("mlx", 8192).batch == 2048
     assert plan_for("openvino", 8192).gpu_layers == 0
     with pytest.raises(TypeError):

@@ -13,11 +13,16 @@ from weighbridge.base.errors import Cancelled, EngineFailed, Refused
 from weighbridge.base.task import Task
 from weighbridge.chat.client import ChatClient, Sampling, chat_body
 from weighbridge.chat.events import Delta, Done, PromptProgress, Usage
+from weighbridge.choices.blueprints import Blueprints
+from weighbridge.estimates.estimate import HOST, Place, PlaceKind, Term
+from weighbridge.estimates.memory import estimate
 from weighbridge.library.index import Library
+from weighbridge.running.plans import plan_of
 from weighbridge.running.state import State
 from weighbridge_engines.api import Load
 
 WAIT_S = 120
+MIB = 1 << 20
 pytestmark = [
     pytest.mark.engine,
     pytest.mark.skipif(util.find_spec("llama_cpp") is None, reason="llama-cpp-python is not installed"),
@@ -128,6 +133,30 @@ def test_what_is_refused_is_a_400_and_the_next_is_answered(supervisor, model, lo
             assert http.post("/v1/chat/completions", json=body).status_code == 200
             scores = http.post("/v1/score", json={"input": "The quick brown fox"}).json()
             assert len(scores["tokens"]) == len(scores["logprobs"]) > 3
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"context": 2000, "batch": 64},
+        {"context": 4096, "batch": 512},
+        {"context": 2048, "batch": 256, "micro_batch": 128, "key_type": "q8_0", "value_type": "q8_0"},
+        {"context": 1024, "batch": 256, "flash_attention": False, "mapped": False},
+    ],
+    ids=["plain", "large batch", "cache types", "no flash attention"],
+)
+def test_a_load_takes_what_was_weighed(supervisor, model, values):
+    load = Load(str(model.path), alias=model.id, threads=1, engine="llama_cpp", **values)
+    running = supervisor.load(model, load).result(WAIT_S)
+    weighed = estimate(Blueprints().of(model), plan_of(load, "llama_cpp"), [Place(HOST, "", PlaceKind.HOST)])
+    terms = {term: amount or 0 for term, amount in weighed.shares[0].terms.items()}
+    told = running.buffers
+    assert terms[Term.KV] == pytest.approx(told["kv_bytes"], rel=0.01)
+    assert terms[Term.COMPUTE] == pytest.approx(told["compute_bytes"], rel=0.1, abs=MIB)
+    assert terms[Term.OUTPUT] == pytest.approx(told["output_bytes"], abs=MIB / 8)
+    assert terms[Term.WEIGHTS] == pytest.approx(told["weights_bytes"], rel=0.02)
+    # What a batch has not touched yet is not resident.
+    assert 0 < weighed.total_bytes - running.memory_bytes < 16 * MIB + terms[Term.COMPUTE]
 
 
 def test_its_end_leaves_nothing(supervisor, model, load):

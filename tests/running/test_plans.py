@@ -5,6 +5,7 @@ import pytest
 from weighbridge.estimates.plan import Plan
 from weighbridge.running.plans import CONTEXT, plan_of
 from weighbridge_engines.api import Load
+from weighbridge_engines.llama_cpp_parameters import OUTPUTS
 
 
 def test_what_is_left_to_the_engine_is_decided():
@@ -36,8 +37,8 @@ def test_the_runtimes_stay_in_host_memory_unless_told_otherwise():
     assert plan_of(Load("m"), "llama_server").gpu_layers is None
 
 
-def test_the_python_binding_keeps_logits_of_a_whole_batch():
-    assert plan_of(Load("m", batch=256), "llama_cpp").outputs == 256
+def test_the_python_binding_has_room_for_the_logits_of_several_tokens():
+    assert plan_of(Load("m", batch=256), "llama_cpp").outputs == OUTPUTS
     assert plan_of(Load("m", batch=256), "llama_server").outputs is None
 
 

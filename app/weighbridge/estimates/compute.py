@@ -59,8 +59,8 @@ def _logits(activations: Activations, plan: Plan) -> int:
 
 
 def output_bytes(activations: Activations, plan: Plan) -> int:
-    """The logits that are handed out, in host memory."""
-    return outputs(plan) * activations.vocabulary * FLOAT_BYTES
+    """The logits that are handed out, in host memory: those of one token a slot, until more are asked for."""
+    return plan.slots * activations.vocabulary * FLOAT_BYTES
 
 
 def outputs(plan: Plan) -> int:

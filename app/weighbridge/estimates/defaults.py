@@ -19,14 +19,17 @@ _BATCH: Mapping[str, int] = {
 `max_chunk_size`. An engine that is not here computes a prompt as a whole.
 """
 
+OUTPUTS = 32
+"""Tokens of a batch whose probabilities llama-cpp-python can be asked for here, so that texts can be scored."""
+
 _ON_HOST = frozenset({"onnx_genai", "openvino"})
 
 
 def plan_for(engine_id: str, context: int, **told: Any) -> Plan:
     """The plan of `engine_id` with a context of `context` tokens, and with what else is `told`, by a plan's fields.
 
-    llama-cpp-python is given a cache of windows and flash attention, both against its own defaults; it keeps logits for
-    each token of a batch. A batch is computed at once, and several slots share one cache, unless told otherwise. Raises
+    llama-cpp-python is given a cache of windows, against its own default, and room for the logits of OUTPUTS tokens of
+    a batch. A batch is computed at once, and several slots share one cache, unless told otherwise. Raises
     TypeError for a field that a plan does not have.
     """
     batch = told.get("batch", _BATCH.get(engine_id, max(context, 1)))
@@ -37,6 +40,6 @@ def plan_for(engine_id: str, context: int, **told: Any) -> Plan:
         batch=batch,
         micro_batch=batch,
         gpu_layers=0 if engine_id in _ON_HOST else None,
-        outputs=batch if engine_id == "llama_cpp" else None,
+        outputs=OUTPUTS if engine_id == "llama_cpp" else None,
     )
     return replace(plan, **told)

@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 PROCESS_BYTES: Mapping[str, int] = {
     "llama_server": 48 * MIB,
-    "llama_cpp": 150 * MIB,
+    "llama_cpp": 72 * MIB,
     "mlx": 150 * MIB,
     "exllamav2": 1024 * MIB,
     "exllamav3": 1024 * MIB,
@@ -25,7 +25,8 @@ PROCESS_BYTES: Mapping[str, int] = {
 
 llama.cpp's server (the CPU wheel on Linux): resident memory just after a load and after answers, less all that it said
 it allocated: 41 MiB without a list of tokens, 27 of them code, and up to 7 more for the graph of 64 layers, whatever
-the context. MLX: 72 MiB measured with nothing loaded, the rest is for a tokenizer. llama-cpp-python: not measured. The
+the context. MLX: 72 MiB measured with nothing loaded, the rest is for a tokenizer. llama-cpp-python: 60 and 70
+MiB measured as llama.cpp's server was, with Python, numpy and the process that renders templates, which takes 21. The
 ExLlama libraries: an estimate of what PyTorch with CUDA takes.
 """
 OTHER_PROCESS_BYTES = 150 * MIB
@@ -62,7 +63,7 @@ SLACK_BYTES, SLACK_SHARE = 150 * MIB, 0.02
 """The pool from which CUDA and ROCm kernels take scratch space, in bytes and as a share of the weights: an estimate."""
 
 _POOLED = frozenset({"cuda", "rocm"})
-_SERVER = "llama_server"
+_LLAMA_CPP = frozenset({"llama_server", "llama_cpp"})
 _F16 = "f16"
 _F16_BYTES = 2
 
@@ -95,7 +96,7 @@ def vocabulary_bytes(engine: str, tokens: int, tokenizer: str | None) -> int:
 
     Nothing for an engine whose process is counted with it.
     """
-    if engine != _SERVER:
+    if engine not in _LLAMA_CPP:
         return 0
     each = TOKEN_BYTES if tokenizer in _WITHOUT_MERGES else MERGED_TOKEN_BYTES
     return tokens * each if tokens else UNKNOWN_VOCABULARY_BYTES

@@ -30,8 +30,8 @@ class Plan:
     `batch` and `micro_batch` are the tokens of a prompt handed over and computed at a time. `gpu_layers` counts as
     llama.cpp counts: the output is one of them; None is all. `cpu_experts` is the number of first layers whose experts
     stay in host memory. `split` gives each GPU's share of the layers; None: by what is free. `whole_window` keeps all
-    tokens where a layer would need only its window. `outputs` is for how many tokens logits are kept; None: one a
-    slot. `predict` also loads the layers that predict further tokens.
+    tokens where a layer would need only its window. `outputs` is of how many tokens of a batch logits can be had;
+    None: one a slot. `predict` also loads the layers that predict further tokens.
     """
 
     engine: str = "llama_server"
