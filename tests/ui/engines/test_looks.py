@@ -142,6 +142,8 @@ def test_an_absent_library_gives_way_to_builds_that_can_be_had():
     nothing = replace(OURS, missing=Cause("engine.not_installed", {"engine": "Made", "install": "pip"}), version=None)
     shown, _ = by_id(known(nothing, engine=ABSENT))
     assert "made" not in shown
+    shown, _ = by_id(known(nothing, replace(APART, in_use=True), recipes=()))
+    assert list(shown) == ["made-cuda"]
     shown, _ = by_id(known(nothing, engine=ABSENT, recipes=()))
     assert shown["made"].state is BuildState.BROKEN
     assert "Made is not installed" in shown["made"].said

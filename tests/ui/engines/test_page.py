@@ -64,7 +64,7 @@ def test_a_card_that_nothing_uses_has_one_button_that_installs_the_build(qtbot, 
     assert banner.hint.said == "NVIDIA GeForce RTX 3090 is not used: the CUDA 12 build of Made can use it."
     qtbot.mouseClick(banner.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: in_use(made) == ["made-cuda"])
-    qtbot.waitUntil(lambda: said(made).startswith("CUDA 12 of Made is installed and in use. Sees CPU"))
+    qtbot.waitUntil(lambda: said(made).startswith("The CUDA 12 build of Made is installed and in use. Sees CPU"))
     qtbot.waitUntil(lambda: made.builds.known.bytes_of.get("made-cuda") is not None)
     row = made.page.rows["made-cuda"]
     assert row.shown[1].startswith("Version 1.5 · ")
@@ -163,7 +163,7 @@ def test_removing_asks_first_and_says_what_goes(qtbot, make, cuda):
     assert cuda.exists()
     made.page.do(Act.REMOVE, "made-cuda")
     qtbot.mouseClick(made.page.question.buttons[0], Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: said(made) == "CUDA 12 of Made is removed.")
+    qtbot.waitUntil(lambda: said(made) == "The CUDA 12 build of Made is removed.")
     assert not cuda.parent.exists()
     qtbot.waitUntil(lambda: made.page.rows["made-cuda"].first.text() == "Install")
 

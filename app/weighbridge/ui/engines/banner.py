@@ -15,10 +15,9 @@ from weighbridge.ui.widgets.parts import button, column, label, row, selectable
 
 
 class Banner(QFrame):
-    """Shows a `Hint`. `wanted` tells an Act and the build's id, `looked_for` the id of one that is to be looked at."""
+    """Shows a `Hint`. `wanted` tells an Act and the build's id."""
 
     wanted = Signal(object, str)
-    looked_for = Signal(str)
 
     def __init__(self, theme: Theme, hint: Hint, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,15 +28,11 @@ class Banner(QFrame):
         self._glyph = label("")
         said = selectable(label(hint.said, wrap=True))
         about = selectable(label(hint.about, "dim", wrap=True))
-        about.setVisible(bool(hint.about))
         name = text("{act}: {name}", act=hint.title, name=hint.said)
         self._act = button(hint.title, partial(self.wanted.emit, hint.act, hint.build_id), "primary", name)
-        self._show = button(
-            text("Show it"), partial(self.looked_for.emit, hint.build_id), "quiet", text("Show the build")
-        )
-        for made in (self._act, self._show):
-            made.setVisible(bool(hint.build_id))
-        held = row(self._glyph, column(said, about, gap=1), self._show, self._act, owner=self, gap=3)
+        held = row(self._glyph, column(said, about, gap=1), self._act, owner=self, gap=3)
+        self._act.setVisible(bool(hint.build_id))
+        about.setVisible(bool(hint.about))
         held.setStretch(1, 1)
         held.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         theme.changed.connect(self._tint)

@@ -227,11 +227,17 @@ class EngineBuilds(QObject):
     def _installed(self, outcome: Outcome) -> None:
         self.installation = None
         build = outcome.build
-        told = [text("{build} of {engine} is installed.", build=build.title, engine=build.engine_title)]
+        told = [text("The {build} build of {engine} is installed.", build=build.title, engine=build.engine_title)]
         if outcome.why_not is not None:
             told = [str(explain_code(outcome.why_not.code, outcome.why_not.values))]
         elif build.in_use:
-            told = [text("{build} of {engine} is installed and in use.", build=build.title, engine=build.engine_title)]
+            told = [
+                text(
+                    "The {build} build of {engine} is installed and in use.",
+                    build=build.title,
+                    engine=build.engine_title,
+                )
+            ]
         self.said.emit(Said(" ".join([*told, devices_in_words(build.devices) + ".", tried_in_words(build)])))
         self.facts.ask_again()
         self.look()
@@ -256,7 +262,9 @@ class EngineBuilds(QObject):
             said = text("{path} is off the list; the file is where it was.", path=build.place)
             self.said.emit(Said(said, partial(self.add, Path(build.place))))
         else:
-            self.said.emit(Said(text("{build} of {engine} is removed.", build=build.title, engine=build.engine_title)))
+            self.said.emit(
+                Said(text("The {build} build of {engine} is removed.", build=build.title, engine=build.engine_title))
+            )
 
     def _ask(self, build_id: str, machine: Machine) -> tuple[Build, Told]:
         told = self._devices.told_anew(self.engines.engine_of(build_id), machine)

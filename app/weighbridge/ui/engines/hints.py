@@ -79,7 +79,7 @@ def _first(absent: Cause, known: Known, offers: Sequence[Offer], machine: Machin
     if best is None:
         return Hint(str(explain_code(absent.code, absent.values)))
     title = text("Install {engine}", engine=engine)
-    about = text("The {build} build", build=best.title) + " · " + _about(_recipe(best.build_id, known))
+    about = text("The {build} build.", build=best.title) + " " + _about(_recipe(best.build_id, known))
     return Hint(said, best.build_id, Act.INSTALL, title, about)
 
 

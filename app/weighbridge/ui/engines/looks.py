@@ -104,7 +104,8 @@ def _engine(engine: Engine, known: Known, machine: Machine | None) -> EngineLook
     absent = [recipe for recipe in recipes.values() if recipe.id not in {build.id for build in here}]
     offered = [_absent(recipe, known.system, machine) for recipe in absent]
     suited = [look for look in offered if look.state is BuildState.CAN_BE and not look.said]
-    shown = [_here(build, engine, known, recipes) for build in here if not (suited and _is_nothing(build))]
+    others = bool(suited) or len(here) > 1
+    shown = [_here(build, engine, known, recipes) for build in here if not (others and _is_nothing(build))]
     return EngineLook(
         id=engine.id,
         title=engine.title,
@@ -116,7 +117,7 @@ def _engine(engine: Engine, known: Known, machine: Machine | None) -> EngineLook
 
 
 def _is_nothing(build: Build) -> bool:
-    """The library that is not beside this program: no build, where another one can be had."""
+    """The library that is not beside this program: no build, where another one is here or can be had."""
     return build.kind is BuildKind.OURS and build.missing is not None and build.missing.code == _NOT_INSTALLED
 
 

@@ -237,7 +237,6 @@ class EnginesPage(Page):
             self._banners = [Banner(self._services.theme, hint) for hint in shown]
             for made in self._banners:
                 made.wanted.connect(self.do)
-                made.looked_for.connect(self.show_build)
                 self._hint_column.addWidget(made)
         for made in self._banners:
             made.close_for(self._why_closed() if made.hint.act is Act.INSTALL else "")
