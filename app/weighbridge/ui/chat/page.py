@@ -30,13 +30,14 @@ from weighbridge.ui.chat.options_pane import OptionsPane
 from weighbridge.ui.chat.panes import Panes
 from weighbridge.ui.chat.strip import LiveStrip
 from weighbridge.ui.chat.switcher import ModelSwitcher
+from weighbridge.ui.fixing import Fixing
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.room import Room
 from weighbridge.ui.running_words import badge_of
 from weighbridge.ui.services import Services
 from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.empty_state import EmptyState
-from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge.ui.widgets.finding_panel import FindingPanel
 from weighbridge.ui.widgets.parts import action, button, column, row
 
 REMEMBERED = "chat.open"
@@ -70,7 +71,9 @@ class ChatPage(Page):
         self._column = MessageColumn(Drawing(services.theme, services.background))
         self._empty = EmptyState("", "", self._fill_emptiness)
         self._middle = QStackedWidget()
-        self._error = ErrorPanel(services.theme)
+        self._error = FindingPanel(services.theme)
+        self._fixing = Fixing(services)
+        self._failed: BaseException | None = None
         self._loading = LoadingRow()
         self._strip = LiveStrip(services.theme)
         self._composer = Composer()
@@ -215,6 +218,7 @@ class ChatPage(Page):
         self._composer.stopped.connect(self.stop)
         self._composer.edit_left.connect(self._leave_edit)
         self._loading.cancelled.connect(self.stop)
+        self._error.fix_wanted.connect(self._fixing.do)
         self._options.changed.connect(self._keep_options)
         self._options.reload_wanted.connect(self._load)
 
@@ -320,6 +324,18 @@ class ChatPage(Page):
         self._show_emptiness(model, running)
         if running is not None and running.state is State.FAILED:
             self._dialogue.blame(running)
+        self._show_failure(model, running)
+
+    def _show_failure(self, model: Model | None, running: Running | None) -> None:
+        """What can be done where the chosen model could not be loaded."""
+        error = running.error if running is not None and running.state is State.FAILED else None
+        if model is not None and running is not None and error is not None:
+            self._failed = error
+            self._error.show_error(error)
+            self._fixing.look(self._error, model, running)
+        elif self._failed is not None and self._error.error is self._failed:
+            self._failed = None
+            self._error.hide()
 
     def _show_note(self) -> None:
         """Whether the model is loaded, and what loading it would end."""

@@ -11,10 +11,12 @@ from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 from weighbridge.base.errors import Cancelled, WeighbridgeError
 from weighbridge.base.settings import Settings
 from weighbridge.base.words import text
+from weighbridge.choices.fixes import Fix, FixKind
 from weighbridge.library.model import Model
 from weighbridge.running.state import State
 from weighbridge.ui.adding import Adding
 from weighbridge.ui.clipboard import copy
+from weighbridge.ui.fixing import Fixing
 from weighbridge.ui.library_filters import keeping, offered
 from weighbridge.ui.library_rows import LibraryRows
 from weighbridge.ui.pages.library_detail import LibraryDetail
@@ -74,6 +76,7 @@ class LibraryPage(Page):
         self._controls.apply(services.weighing.what_if, services.settings.value.context)
         self._machine = MachineChooser(services, self)
         self._errors = ErrorPanel(services.theme)
+        self._fixing = Fixing(services)
         self._progress = ProgressPanel()
         self._starter = StarterFetch(services, self._progress)
         self._detail = LibraryDetail(services.theme)
@@ -336,6 +339,7 @@ class LibraryPage(Page):
         self._table.entered.connect(self._enter)
         self._table.menu_wanted.connect(self._show_menu)
         self._detail.load_wanted.connect(self.load)
+        self._detail.failure.fix_wanted.connect(self._fix)
         self._detail.stop_wanted.connect(self.stop)
         self._detail.pin_wanted.connect(self.pin)
         self._room.changed.connect(lambda: self._detail.show_ends(self._room.words))
@@ -549,6 +553,8 @@ class LibraryPage(Page):
             weighing = self._services.weighing
             view, elsewhere = weighing.speed_view(chosen.choice), weighing.other is not None
             self._detail.show_row(chosen, weighing.closely(chosen.model), view, elsewhere=elsewhere)
+            if chosen.running is not None and self.isVisible():
+                self._fixing.look(self._detail.failure, chosen.model, chosen.running)
             if self.isVisible():
                 self._templates.show(chosen)
             self._parts.show(chosen)
@@ -562,6 +568,13 @@ class LibraryPage(Page):
         self._do_chat.setEnabled(whole)
         for each in (self._do_copy, self._do_reveal, self._do_verify, self._do_remove, self._do_note):
             each.setEnabled(chosen is not None)
+
+    def _fix(self, fix: Fix) -> None:
+        """What was chosen about a load that failed; the file is read again here."""
+        if fix.kind is FixKind.VERIFY:
+            self._do_verify.trigger()
+        else:
+            self._fixing.do(fix)
 
     def _ask_room(self, model: Model | None) -> None:
         """What loading `model` would end."""

@@ -21,7 +21,7 @@ from weighbridge.ui.speed_view import SpeedView
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.badge import Badge
 from weighbridge.ui.widgets.elided import ElidedLabel
-from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge.ui.widgets.finding_panel import FindingPanel
 from weighbridge.ui.widgets.fitted_area import FittedArea
 from weighbridge.ui.widgets.note_line import NoteLine
 from weighbridge.ui.widgets.parts import button, column, label, row, selectable
@@ -75,7 +75,7 @@ class LibraryDetail(QFrame):
         self._progress = QProgressBar(textVisible=False)
         self._progress.setRange(0, len(STAGES))
         self._progress.setAccessibleName(text("Stage of the load"))
-        self._error = ErrorPanel(theme)
+        self._error = FindingPanel(theme)
         self._settings = SettingsTable(theme)
         self._lay_out()
         self._timer = QTimer(self)
@@ -96,6 +96,11 @@ class LibraryDetail(QFrame):
     def more(self) -> QPushButton:
         """Opens the menu of what else can be done."""
         return self._more
+
+    @property
+    def failure(self) -> FindingPanel:
+        """How its load failed, and what can be done."""
+        return self._error
 
     @property
     def note(self) -> NoteLine:

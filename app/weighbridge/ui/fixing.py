@@ -1,0 +1,104 @@
+"""What was found of a failed load, looked for off the GUI thread; and doing what a person chooses of it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.task import Task
+from weighbridge.choices.choice import Choice, Surroundings, weigh
+from weighbridge.choices.family import siblings
+from weighbridge.choices.finding import Finding, Ground, before_load, of_failure
+from weighbridge.choices.finding_report import here, report
+from weighbridge.choices.fixes import Fix, FixKind
+from weighbridge.library.model import Model
+from weighbridge.running.state import Running
+from weighbridge.ui.services import Services
+from weighbridge.ui.widgets.finding_panel import FindingPanel
+from weighbridge_engines.api import Load
+
+
+class Fixing:
+    """Shows in a panel what can be done about a failed load, and does it. Of the GUI thread."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._looking: WeighbridgeError | None = None
+
+    def look(self, panel: FindingPanel, model: Model, running: Running) -> None:
+        """Say in `panel`, which shows the error of `running`, what can be done about it. Once for each error."""
+        error, around = running.error, self._services.weighing.here()
+        if error is None or around is None or error is self._looking:
+            return
+        self._looking = error
+        work = partial(self._found, error, model, running, around.if_unused(model.id))
+        self._services.background.run(work, lambda found: panel.show_finding(error, *found), _ignore)
+
+    def unmet(self, model: Model, load: Load) -> Finding | None:
+        """What to choose between where `load` will not fit here; None where it may. It weighs: some milliseconds."""
+        around = self._services.weighing.here()
+        if around is None:
+            return None
+        around = around.if_unused(model.id)
+        return before_load(self._weighed(model, load, around), self._ground(model, around))
+
+    def do(self, fix: Fix) -> None:
+        """Do it. How a load goes is seen where running models are shown."""
+        services = self._services
+        if fix.kind is FixKind.END:
+            ended = services.supervisor.stop(fix.other_id)
+            services.background.follow(ended, lambda _: self._load(fix.model_id, fix.load), services.bus.failed.emit)
+        elif fix.kind in (FixKind.AGAIN, FixKind.LOAD):
+            self._load(fix.model_id, fix.load)
+        elif fix.kind is FixKind.OTHER_MODEL:
+            self._load(fix.other_id, fix.load)
+        elif fix.kind is FixKind.USE_BUILD:
+            services.builds.use(fix.build_id)
+            services.bus.build_wanted.emit(fix.build_id)
+        elif fix.kind is FixKind.INSTALL_BUILD:
+            services.bus.build_wanted.emit(fix.build_id)
+        else:
+            self._of_file(fix)
+
+    def _of_file(self, fix: Fix) -> None:
+        model = self._model(fix.model_id)
+        if fix.kind is FixKind.FETCH:
+            self._services.bus.page_wanted.emit("discover")
+        elif model is not None:
+            self._services.bus.place_wanted.emit(model.path)
+
+    def _load(self, model_id: str, load: Load | None) -> None:
+        model = self._model(model_id)
+        if model is not None and load is not None:
+            self._services.background.follow(self._services.supervisor.load(model, load), _ignore, _ignore)
+
+    def _model(self, model_id: str) -> Model | None:
+        return next((model for model in self._services.library.models if model.id == model_id), None)
+
+    def _found(
+        self, error: WeighbridgeError, model: Model, running: Running, around: Surroundings, task: Task
+    ) -> tuple[Finding, str]:
+        del task
+        finding = of_failure(error, self._weighed(model, running.load, around), self._ground(model, around))
+        token = self._services.token()
+        secrets = [token.value] if token is not None else []
+        engine = around.engines.get(running.engine_id)
+        return finding, report(finding, around.machine, engine, running.log, here(), secrets)
+
+    def _weighed(self, model: Model, load: Load, around: Surroundings) -> Choice:
+        """As it was asked for; a load that nobody can weigh is weighed as nothing."""
+        sources = self._services.weighing.sources
+        try:
+            return weigh(model, sources.blueprints.of(model), load, around, beside=sources.parts.beside(load))
+        except (WeighbridgeError, KeyError):
+            return Choice(model, None, None, None, load)
+
+    def _ground(self, model: Model, around: Surroundings) -> Ground:
+        sources = self._services.weighing.sources
+        smaller = tuple((one, sources.blueprints.of(one)) for one in siblings(model, self._services.library.models))
+        return Ground(around, sources.speeds.tables, sources.speeds.runs, smaller)
+
+
+def _ignore(told: object) -> None:
+    """What came of it is shown elsewhere."""
+    del told
