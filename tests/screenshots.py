@@ -191,7 +191,7 @@ class _Camera:
 
         from weighbridge.base.errors import EngineFailed
         from weighbridge.base.task import Progress, Task
-        from weighbridge.ui.engines.driving import Installation
+        from weighbridge.ui.engines.installation import Installation
 
         window, builds = self._program.window, self._program.services.builds
         page = window.pages["engines"]

@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QSizePolicy, QWidget
 
 from weighbridge.base.words import mark, text
-from weighbridge.ui.engines.driving import Installation
+from weighbridge.ui.engines.installation import Installation
 from weighbridge.ui.engines.installing_view import InstallingView
 from weighbridge.ui.engines.log_view import LogView
 from weighbridge.ui.engines.looks import Act, BuildLook, BuildState

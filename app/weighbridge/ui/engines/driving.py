@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from weighbridge.base.errors import Cancelled
 from weighbridge.base.explain import explain_code
-from weighbridge.base.task import Progress, Task
+from weighbridge.base.task import Task
 from weighbridge.base.words import text
 from weighbridge.choices.build_words import title_in_words, tried_in_words
 from weighbridge.hardware.machine import Machine
@@ -23,38 +21,11 @@ from weighbridge.running.devices import EngineDevices, Told
 from weighbridge.running.engines import Engines
 from weighbridge.running.installation import Installer, Outcome, disk_bytes
 from weighbridge.ui.background import Background
+from weighbridge.ui.engines.installation import Installation, Said
 from weighbridge.ui.engines.looks import Act, Known
 from weighbridge.ui.engines.words import devices_in_words
 from weighbridge.ui.impatient import impatient
 from weighbridge.ui.machine_facts import MachineFacts
-
-
-@dataclass
-class Installation:
-    """One that goes on, since `since_s` of the monotonic clock. `lines` grows, from another thread."""
-
-    build_id: str
-    task: Task | None = None
-    lines: list[str] = field(default_factory=list)
-    since_s: float = field(default_factory=time.monotonic)
-
-    @property
-    def progress(self) -> Progress:
-        """How far it is."""
-        return self.task.progress if self.task is not None else Progress()
-
-    def cancel(self) -> None:
-        """Give it up; what was in use stays so."""
-        if self.task is not None:
-            self.task.cancel()
-
-
-@dataclass(frozen=True)
-class Said:
-    """A sentence about what was done, and what takes it back: a word and an act."""
-
-    sentence: str
-    undo: Callable[[], object] | None = None
 
 
 class EngineBuilds(QObject):

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from weighbridge.base.units import duration, size
 from weighbridge.base.words import text
-from weighbridge.ui.engines.driving import Installation
+from weighbridge.ui.engines.installation import Installation
 from weighbridge.ui.engines.log_view import LogView
 from weighbridge.ui.engines.words import stage_in_words
 from weighbridge.ui.theme import Theme

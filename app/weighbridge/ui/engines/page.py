@@ -13,18 +13,18 @@ from weighbridge.base.units import size
 from weighbridge.base.words import text
 from weighbridge.running.builds import Build
 from weighbridge.ui.clipboard import copy
-from weighbridge.ui.engines.banner import Banner
+from weighbridge.ui.engines.banner import Banner, Banners
 from weighbridge.ui.engines.build_row import FETCHING, INSTALLING, BuildRow
 from weighbridge.ui.engines.card import EngineCard
-from weighbridge.ui.engines.driving import Said
-from weighbridge.ui.engines.hints import Hint, hints
+from weighbridge.ui.engines.hints import hints
+from weighbridge.ui.engines.installation import Said
 from weighbridge.ui.engines.looks import Act, BuildLook, Known, looks
 from weighbridge.ui.folders import short
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
 from weighbridge.ui.theme import STEP
 from weighbridge.ui.widgets.error_panel import ErrorPanel
-from weighbridge.ui.widgets.parts import action, button, clear, column, label, row
+from weighbridge.ui.widgets.parts import action, button, column, label, row
 from weighbridge.ui.widgets.question import Question
 
 _TICK_MS = 200
@@ -38,8 +38,7 @@ class EnginesPage(Page):
         self._services = services
         self._builds = services.builds
         self._cards: dict[str, EngineCard] = {}
-        self._hints: tuple[Hint, ...] | None = None
-        self._banners: list[Banner] = []
+        self._banners = Banners(services.theme)
         self._wanted_id = ""
         self._machine_known = False
         self._add = button(text("Add a program…"), self.choose_program)
@@ -48,7 +47,6 @@ class EnginesPage(Page):
         self._offline = label("", "dim", wrap=True)
         self._question = Question()
         self._errors = ErrorPanel(services.theme)
-        self._hint_column = column(gap=2)
         self._card_column = column(gap=3)
         self._lay_out()
         services.theme.dress(self)
@@ -71,7 +69,7 @@ class EnginesPage(Page):
     @property
     def banners(self) -> list[Banner]:
         """What stands above them."""
-        return list(self._banners)
+        return self._banners.shown
 
     @property
     def question(self) -> Question:
@@ -143,7 +141,7 @@ class EnginesPage(Page):
         head = row(label(text("Engines"), "title"), None, self._again, self._add)
         scrolled = QWidget()
         scrolled.setObjectName("scrolled")
-        parts = (self._looking, self._hint_column, self._card_column, None)
+        parts = (self._looking, self._banners, self._card_column, None)
         inner = column(*parts, owner=scrolled, gap=3)
         inner.setContentsMargins(0, 0, STEP, 0)
         self._area = QScrollArea(widgetResizable=True)
@@ -156,10 +154,11 @@ class EnginesPage(Page):
     def _add_actions(self) -> None:
         action(self, text("Add a server program"), self.choose_program, "Ctrl+Shift+A")
         action(self, text("Look for engines again"), self._builds.look, "F5")
-        action(self, text("Do what is offered for a card that nothing uses"), self._do_first_hint)
+        action(self, text("Do what is offered for a card that nothing uses"), self._banners.do_first)
 
     def _connect(self) -> None:
         services = self._services
+        self._banners.wanted.connect(self.do)
         self._builds.changed.connect(self._changed)
         self._builds.said.connect(self._tell)
         services.facts.changed.connect(self._changed)
@@ -189,7 +188,8 @@ class EnginesPage(Page):
         if known is None:
             return
         machine = self._services.memories.machine
-        self._show_hints(hints(known, self._builds.engines.offers(), self._services.facts.told, machine))
+        shown = hints(known, self._builds.engines.offers(), self._services.facts.told, machine)
+        self._banners.show_hints(shown, self._why_closed())
         for look in looks(known, machine):
             self._card(look.id, look.title).show_look(look, self._show_row)
         self._tick()
@@ -229,17 +229,6 @@ class EnginesPage(Page):
         made.show_log(builds.logs.get(look.id))
         own = installation if installation is not None and installation.build_id == look.id else None
         made.show_doing(builds.doing.get(look.id), own)
-
-    def _show_hints(self, shown: tuple[Hint, ...]) -> None:
-        if shown != self._hints:
-            self._hints = shown
-            clear(self._hint_column)
-            self._banners = [Banner(self._services.theme, hint) for hint in shown]
-            for made in self._banners:
-                made.wanted.connect(self.do)
-                self._hint_column.addWidget(made)
-        for made in self._banners:
-            made.close_for(self._why_closed() if made.hint.act is Act.INSTALL else "")
 
     def _show_offline(self) -> None:
         said = text("You are offline, so no build is fetched. Wheels that lie here can be installed.")
@@ -311,12 +300,6 @@ class EnginesPage(Page):
         rest = text("Another build is used then.") if build.in_use else ""
         answers = ((text("Remove"), partial(self._builds.remove, build.id)), (text("Keep it"), lambda: None))
         self._question.ask(" ".join(filter(None, (what, told, rest))), answers, focus=1)
-
-    def _do_first_hint(self) -> None:
-        for made in self._banners:
-            if made.hint.build_id and made.button.isEnabled():
-                made.button.click()
-                return
 
     def _log_folded(self, build_id: str, is_open: bool) -> None:
         if not is_open:
