@@ -34,6 +34,7 @@ from weighbridge.running.devices import EngineDevices
 from weighbridge.running.engines import Engines
 from weighbridge.running.installation import Installer
 from weighbridge.running.paces import speed_tables
+from weighbridge.running.presets import Presets
 from weighbridge.running.speed_observations import SpeedObservations
 from weighbridge.running.speed_recording import Calculated, SpeedRecorder
 from weighbridge.server.requests import RequestRecords
@@ -145,6 +146,7 @@ def services(qapp, home, ports, jobs):
         settings=settings,
         library=Library([paths.models], None, marks, hashes, Remembered(paths.listing)),
         marks=marks,
+        presets=Presets(database),
         hashes=hashes,
         supervisor=supervisor,
         store=ChatStore(database),

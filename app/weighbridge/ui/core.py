@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from weighbridge.running.engines import Engines
     from weighbridge.running.installation import Installer
     from weighbridge.running.parts import Parts
+    from weighbridge.running.presets import Presets
     from weighbridge.running.recording import Recorders
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.ui.hub_parts import HubParts
@@ -39,6 +40,7 @@ class Core:
     store: ChatStore
     library: Library
     marks: Marks
+    presets: Presets
     parts: Parts
     hashes: Hashes
     supervisor: Supervisor
@@ -75,6 +77,7 @@ def build_core(
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.engines import live
     from weighbridge.running.parts import Parts
+    from weighbridge.running.presets import Presets
     from weighbridge.running.recording import machine_recorders
     from weighbridge.ui.hub_parts import build_hub
 
@@ -88,7 +91,7 @@ def build_core(
     library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
     known = live(engines(), paths.data)
     environment = _environment(mark)
-    parts = Parts(marks.of)
+    parts, presets = Parts(marks.of), Presets(database)
     devices = EngineDevices(known, paths.data)
     recorders = machine_recorders(database, marks, blueprints.of, devices, Measurements.within(paths.data))
     tokens = TokenStore(paths.config, os.environ)
@@ -98,9 +101,10 @@ def build_core(
         store=store,
         library=library,
         marks=marks,
+        presets=presets,
         parts=parts,
         hashes=hashes,
-        supervisor=_supervisor(now, known, environment, parts, blueprints, recorders),
+        supervisor=_supervisor(now, known, environment, parts, presets, blueprints, recorders),
         engine_devices=devices,
         absent=lambda: _absent(known),
         engines=known,
@@ -125,17 +129,24 @@ def _supervisor(
     engines: Engines,
     environment: Mapping[str, str],
     parts: Parts,
+    presets: Presets,
     blueprints: Blueprints,
     recorders: Recorders,
 ) -> Supervisor:
     """The owner of all engine processes."""
     from weighbridge.running.defaults import machine_defaults
+    from weighbridge.running.presets import PresetLoads
     from weighbridge.running.prompt_room import checkpoints_of
     from weighbridge.running.scales import machine_scales
     from weighbridge.running.supervisor import Supervisor
 
     room = checkpoints_of(blueprints.of)
-    defaults = replace(machine_defaults(settings.context), name_parts=parts.named_in, checkpoints=room)
+    defaults = replace(
+        machine_defaults(settings.context),
+        name_parts=parts.named_in,
+        in_preset=PresetLoads(presets, engines).in_load,
+        checkpoints=room,
+    )
     scales = machine_scales(blueprints.of, engines, parts.beside)
     loaded, used = recorders.loads.loaded, recorders.uses.used
     return Supervisor(engines, defaults, scales, settings.idle_s, environment, loaded, used)

@@ -230,6 +230,7 @@ class Program(QObject):
             settings=self.settings,
             library=core.library,
             marks=core.marks,
+            presets=core.presets,
             hashes=core.hashes,
             supervisor=core.supervisor,
             store=core.store,

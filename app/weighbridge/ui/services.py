@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # imported where they are built: the window shows before they
     from weighbridge.library.hashes import Hashes
     from weighbridge.library.index import Library
     from weighbridge.library.marks import Marks
+    from weighbridge.running.presets import Presets
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.ui.downloads import Downloads
     from weighbridge.ui.engines.driving import EngineBuilds
@@ -45,6 +46,7 @@ class Services:
     settings: SettingsStore
     library: Library
     marks: Marks
+    presets: Presets
     hashes: Hashes
     supervisor: Supervisor
     store: ChatStore

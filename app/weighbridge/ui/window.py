@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QCursor, QKeySequence, QResizeEvent, QShortcut
@@ -28,7 +29,10 @@ from weighbridge.ui.topbar import TopBar
 from weighbridge.ui.widgets.error_panel import ErrorPanel, report_of_causes
 from weighbridge.ui.widgets.parts import column, label, row
 from weighbridge.ui.widgets.question import Question
-from weighbridge_engines.api import Cause
+from weighbridge_engines.api import Cause, Load
+
+if TYPE_CHECKING:
+    from weighbridge.ui.load.sheet import LoadSheet
 
 MINIMUM = (1000, 640)
 _FIRST = (1200, 760)
@@ -53,6 +57,8 @@ class Window(QMainWindow):
         self._services: Services | None = None
         self._page_of: dict[str, Page] = {}
         self._unmade: dict[str, Callable[[Services], Page]] = {}
+        self._sheet: LoadSheet | None = None
+        self._beneath: Page | None = None
         self._topbar = TopBar(theme)
         self._sidebar = Sidebar(theme)
         self._errors = ErrorPanel(theme)
@@ -77,7 +83,8 @@ class Window(QMainWindow):
     @property
     def page_name(self) -> str:
         """The name of the page shown; "" before `fill`."""
-        return next((name for name, page in self._page_of.items() if page is self.page), "")
+        shown = self._beneath if self.page is self._sheet else self.page
+        return next((name for name, page in self._page_of.items() if page is shown), "")
 
     @property
     def pages(self) -> Mapping[str, Page]:
@@ -113,13 +120,27 @@ class Window(QMainWindow):
         if name in self._unmade:
             self._make(name)
         page = self._page_of.get(name)
-        if page is None or page is self.page:
+        if page is not None and page is not self.page:
+            self._sidebar.show_page(name)
+            self._show(page)
+
+    def show_sheet(self, model_id: str, load: Load | None) -> None:
+        """Let the user set how a model is loaded, over the page that is shown; it returns afterwards."""
+        from weighbridge.ui.load.sheet import LoadSheet  # with all that it shows: not before it is asked for
+
+        services = self._services
+        models = services.library.models if services is not None else ()
+        model = next((one for one in models if one.id == model_id and one.problem is None), None)
+        if services is None or model is None:
             return
-        if self.page is not None:
-            self.page.left()
-        self._stack.setCurrentWidget(page)
-        self._sidebar.show_page(name)
-        page.entered()
+        if self._sheet is None:
+            self._sheet = LoadSheet(services)
+            self._sheet.closed.connect(self._leave_sheet)
+            self._stack.addWidget(self._sheet)
+        if self.page is not self._sheet:
+            self._beneath = self.page
+        self._sheet.show_model(model, load)
+        self._show(self._sheet)
 
     def show_error(self, error: BaseException) -> None:
         """Show an error that belongs to no page."""
@@ -153,7 +174,7 @@ class Window(QMainWindow):
         self._unmade = {}
         if self.page is not None:
             self.page.left()
-        for page in self._page_of.values():
+        for page in (*self._page_of.values(), *([self._sheet] if self._sheet is not None else [])):
             page.shut()
         if self._services is not None:
             self._services.memories.stop()
@@ -172,6 +193,16 @@ class Window(QMainWindow):
         narrow = self.width() < self.fontMetrics().height() * _NARROW_EMS
         self._sidebar.use_narrow(narrow)
         self._topbar.begin_at(0 if narrow else self._sidebar.width() + 4 * STEP)
+
+    def _show(self, page: Page) -> None:
+        if self.page is not None and self.page is not page:
+            self.page.left()
+        self._stack.setCurrentWidget(page)
+        page.entered()
+
+    def _leave_sheet(self) -> None:
+        if self._beneath is not None and self.page is self._sheet:
+            self._show(self._beneath)
 
     def _make(self, name: str) -> None:
         assert self._services is not None
@@ -205,6 +236,7 @@ class Window(QMainWindow):
         self._bus.add_wanted.connect(lambda _paths: self.show_page("library"))
         Dropping(self).dropped.connect(self._bus.add_wanted)
         self._bus.chat_wanted.connect(self._show_chat)
+        self._bus.load_wanted.connect(self.show_sheet)
         self._bus.sign_in_wanted.connect(lambda: self.show_page("network"))
         self._bus.build_wanted.connect(lambda _build: self.show_page("engines"))
         self._bus.failed.connect(self.show_error)

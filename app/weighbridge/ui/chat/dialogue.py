@@ -24,6 +24,7 @@ from weighbridge.chat.conversation import (
     title_from,
 )
 from weighbridge.chat.thinking import Answer
+from weighbridge.ui.chat.base_load import base_load
 from weighbridge.ui.chat.options import Options
 
 if TYPE_CHECKING:  # built elsewhere: the window shows before they are
@@ -193,12 +194,12 @@ class Dialogue(QObject):
         self._start(answer, model, options)
 
     def _settings(self, model: Model, options: Options) -> Mapping[str, Any]:
-        load = options.load(self._supervisor.default_load(model))
+        load = options.load(base_load(self._supervisor, model))
         return {"load": load.as_json(), "sampling": options.sampling.body(), "system_prompt": options.system_prompt}
 
     def _start(self, answer: Message, model: Model, options: Options) -> None:
         messages = request_messages(path_to(self._messages, answer.parent_id), options.system_prompt)
-        lease = self._supervisor.lease(model, options.load(self._supervisor.default_load(model)))
+        lease = self._supervisor.lease(model, options.load(base_load(self._supervisor, model)))
         ask = Ask(answer, tuple(messages), options.sampling)
         self._lease = lease
         attend = partial(self._speeds.attend, model)

@@ -22,7 +22,7 @@ from weighbridge.chat.client import Sampling
 from weighbridge.running.state import Setting
 from weighbridge.ui.chat.options import Options
 from weighbridge.ui.theme import STEP, Theme
-from weighbridge.ui.widgets.parts import button, column, label
+from weighbridge.ui.widgets.parts import button, column, label, row
 from weighbridge.ui.widgets.settings_table import SettingsTable
 
 WIDTH_LINES = 19
@@ -36,6 +36,7 @@ class OptionsPane(QFrame):
 
     changed = Signal()
     reload_wanted = Signal()
+    settings_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,6 +59,7 @@ class OptionsPane(QFrame):
         self._note = label(text("A change of context or threads loads the model again with the next message."), "dim")
         self._note.setWordWrap(True)
         self._reload = button(text("Load again now"), self.reload_wanted.emit)
+        self._all = button(text("Load with settings…"), self.settings_wanted.emit)
         self._settle = QTimer(self, interval=SETTLE_MS, singleShot=True)
         self._settle.timeout.connect(self.changed)
         self._build()
@@ -122,7 +124,7 @@ class OptionsPane(QFrame):
             _heading(text("Load settings"), below=True),
             load,
             self._note,
-            self._reload,
+            row(self._reload, self._all, None),
             _heading(text("Sampling"), below=True),
             sampling,
             _heading(text("System prompt"), below=True),

@@ -19,6 +19,7 @@ from weighbridge.chat.meter import Reading
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running, State
 from weighbridge.ui.chat.column import MessageColumn
+from weighbridge.ui.chat.base_load import base_load
 from weighbridge.ui.chat.composer import Composer
 from weighbridge.ui.chat.conversations import ConversationList
 from weighbridge.ui.chat.dialogue import Dialogue
@@ -40,6 +41,7 @@ from weighbridge.ui.widgets.empty_state import EmptyState
 from weighbridge.ui.widgets.finding_panel import FindingPanel
 from weighbridge.ui.widgets.parts import action, button, column, row
 
+from weighbridge_engines.api import Load
 REMEMBERED = "chat.open"
 FIGURES_EVERY = 6
 """Figures are shown at each sixth tick, five times a second: faster cannot be read."""
@@ -222,6 +224,7 @@ class ChatPage(Page):
         self._options.changed.connect(self._keep_options)
         self._options.reload_wanted.connect(self._load)
 
+        self._options.settings_wanted.connect(self._set_load)
     def _add_actions(self) -> None:
         action(self, text("New chat"), self.new_chat, "Ctrl+N")
         action(self, text("Stop the answer"), self.stop)
@@ -231,6 +234,7 @@ class ChatPage(Page):
         action(self, text("Show or hide the options"), self._toggle_options, "Ctrl+Alt+B")
         action(self, text("Load the chosen model now"), self._load)
 
+        action(self, text("Load with settings…"), self._set_load, "Ctrl+Shift+Return")
     def _restore(self) -> None:
         """What was open at the last end, at the same place."""
         kept = self._store.remembered(REMEMBERED)
@@ -313,7 +317,7 @@ class ChatPage(Page):
     def _show_model(self) -> None:
         model, running = self._chosen.model, self._chosen.running
         self._switcher.show_models(self._chosen.models, self._services.supervisor.running(), model)
-        load = None if model is None else self._options.options.load(self._services.supervisor.default_load(model))
+        load = None if model is None else self._asked_load(model)
         loaded = running is not None and running.state is not State.FAILED
         self._room.ask(None if loaded or not self.isVisible() else model, load)
         self._show_note()
@@ -346,7 +350,7 @@ class ChatPage(Page):
         ready = running is not None and running.state is State.READY
         differs = False
         if model is not None and running is not None and ready:
-            differs = self._options.options.load(self._services.supervisor.default_load(model)) != running.load
+            differs = self._asked_load(model) != running.load
         self._options.show_effective(running.settings if running is not None and ready else (), differs=differs)
 
     def _show_emptiness(self, model: Model | None, running: Running | None) -> None:
@@ -369,12 +373,21 @@ class ChatPage(Page):
         if model is None:
             return
         self._error.hide()
-        load = self._options.options.load(self._services.supervisor.default_load(model))
-        loading = self._services.supervisor.load(model, load)
+        loading = self._services.supervisor.load(model, self._asked_load(model))
         self._services.background.stream(_wait_for(loading), lambda _running: None, self._not_found, "load")
 
     def _cancel_load(self) -> None:
         running = self._chosen.running
+    def _asked_load(self, model: Model) -> Load:
+        """As the options say; what they leave open is as it is loaded, or would be."""
+        return self._options.options.load(base_load(self._services.supervisor, model))
+
+    def _set_load(self) -> None:
+        """Load the chosen model with settings."""
+        model = self._chosen.model
+        if model is not None:
+            self._services.bus.load_wanted.emit(model.id, self._asked_load(model))
+
         if running is not None and running.state is State.LOADING:
             self._services.supervisor.stop(running.model_id)
 

@@ -242,6 +242,12 @@ class LibraryPage(Page):
         self._errors.hide()
         self._services.background.follow(future, _ignore, self._load_failed)
 
+    def set_load(self) -> None:
+        """Load the chosen model with settings."""
+        chosen = self._table.chosen
+        if chosen is not None and chosen.model.problem is None:
+            self._services.bus.load_wanted.emit(chosen.model.id, self._services.weighing.load_of(chosen.model))
+
     def stop(self) -> None:
         """End the chosen model's engine, also while it loads."""
         chosen = self._table.chosen
@@ -288,6 +294,7 @@ class LibraryPage(Page):
 
     def _add_actions(self) -> None:
         self._do_load = action(self, text("Load the chosen model"), self.load, "Ctrl+Return")
+        self._do_set = action(self, text("Load with settings…"), self.set_load, "Ctrl+Shift+Return")
         self._do_stop = action(self, text("Stop the chosen model"), self.stop, "Ctrl+.")
         self._do_pin = action(self, text("Pin or unpin the chosen model"), self.pin, "Ctrl+Shift+K")
         self._do_chat = action(self, text("Chat with the chosen model"), self.chat, "Ctrl+J")
@@ -340,6 +347,7 @@ class LibraryPage(Page):
         self._table.menu_wanted.connect(self._show_menu)
         self._detail.load_wanted.connect(self.load)
         self._detail.failure.fix_wanted.connect(self._fix)
+        self._detail.settings_wanted.connect(self.set_load)
         self._detail.stop_wanted.connect(self.stop)
         self._detail.pin_wanted.connect(self.pin)
         self._room.changed.connect(lambda: self._detail.show_ends(self._room.words))
@@ -376,7 +384,7 @@ class LibraryPage(Page):
 
     def _show_menu(self, place: QPoint) -> None:
         menu = QMenu(self)
-        menu.addActions([self._do_load, self._do_stop, self._do_pin, self._do_chat])
+        menu.addActions([self._do_load, self._do_set, self._do_stop, self._do_pin, self._do_chat])
         menu.addSeparator()
         menu.addActions(self._menu.actions())
         menu.exec(place)
@@ -563,6 +571,7 @@ class LibraryPage(Page):
         active = chosen is not None and chosen.running is not None and chosen.running.state is not State.FAILED
         self._do_load.setEnabled(whole and not active)
         self._do_stop.setEnabled(active)
+        self._do_set.setEnabled(whole)
         self._do_pin.setEnabled(active)
         self._ask_room(None if chosen is None or active or not whole or not self.isVisible() else chosen.model)
         self._do_chat.setEnabled(whole)

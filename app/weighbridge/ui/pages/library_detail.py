@@ -39,6 +39,7 @@ class LibraryDetail(QFrame):
     """Shows one row. The buttons only ask; the page acts."""
 
     load_wanted = Signal()
+    settings_wanted = Signal()
     stop_wanted = Signal()
     chat_wanted = Signal()
     pin_wanted = Signal()
@@ -65,6 +66,8 @@ class LibraryDetail(QFrame):
         self._more.setAutoDefault(False)
         self._more.setAccessibleName(text("More to do with the chosen model"))
         self._load = button(text("Load"), self.load_wanted.emit, "primary")
+        self._set = button(text("Settings…"), self.settings_wanted.emit, name=text("Load with settings…"))
+        self._set.setToolTip(text("Load with settings…"))
         self._stop = button(text("Stop"), self.stop_wanted.emit)
         self._chat = button(text("Chat"), self.chat_wanted.emit)
         self._pin = button(text("Pin"), self.pin_wanted.emit)
@@ -183,7 +186,7 @@ class LibraryDetail(QFrame):
     def _lay_out(self) -> None:
         top = row(self._title, self._badge, self._weighed.fit, self._weighed.where, self._ends)
         top.setStretch(4, 1)
-        for each in (self._more, self._chat, self._pin, self._stop, self._load):
+        for each in (self._more, self._chat, self._pin, self._stop, self._set, self._load):
             top.addWidget(each)
         loading = row(self._progress, self._stage, gap=3)
         loading.setStretch(0, 1)
@@ -256,3 +259,4 @@ class LibraryDetail(QFrame):
         self._stop.setText(words)
         self._stop.setAccessibleName(words)
         self._chat.setVisible(whole)
+        self._set.setVisible(whole)

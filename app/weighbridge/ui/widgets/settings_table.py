@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from weighbridge.base.explain import explain_code
-from weighbridge.base.units import number
-from weighbridge.base.words import mark, text
+from weighbridge.base.words import text
+from weighbridge.choices.setting_words import setting_in_words, setting_name
 from weighbridge.running.state import Setting
 from weighbridge.ui.icons import pixmap
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.parts import clear, label
-
-_NAMES: Mapping[str, str] = {
-    "batch": mark("Batch"),
-    "context": mark("Context"),
-    "flash_attention": mark("Flash attention"),
-    "gpu_layers": mark("GPU layers"),
-    "slots": mark("Slots"),
-    "threads": mark("Threads"),
-}
-
-
-def setting_name(name: str) -> str:
-    """The name of a setting as a person reads it; one that we do not know is shown as it is."""
-    return text(_NAMES[name]) if name in _NAMES else name
-
-
-def value_in_words(value: object, absent: str) -> str:
-    """A value of a setting; `absent` stands for None."""
-    if value is None:
-        return absent
-    if isinstance(value, bool):
-        return text("on") if value else text("off")
-    return number(value) if isinstance(value, int) else str(value)
 
 
 def difference_in_words(setting: Setting) -> str:
@@ -97,9 +74,11 @@ class SettingsTable(QWidget):
     def _draw_setting(self, setting: Setting, line: int) -> int:
         self._names.append(label(setting_name(setting.name)))
         self._grid.addWidget(self._names[-1], line, 0)
-        self._grid.addWidget(label(value_in_words(setting.requested, text("auto"))), line, 1, _RIGHT)
+        self._grid.addWidget(label(setting_in_words(setting.name, setting.requested, text("auto"))), line, 1, _RIGHT)
         role = "figure" if setting.differs else ""
-        self._grid.addWidget(label(value_in_words(setting.effective, text("unknown")), role), line, 2, _RIGHT)
+        self._grid.addWidget(
+            label(setting_in_words(setting.name, setting.effective, text("unknown")), role), line, 2, _RIGHT
+        )
         if not setting.differs:
             return line + 1
         self._grid.addWidget(self._mark(), line, 3)
@@ -118,8 +97,8 @@ def _spoken(setting: Setting) -> str:
     said = text(
         "{name}: requested {requested}, effective {effective}",
         name=setting_name(setting.name),
-        requested=value_in_words(setting.requested, text("auto")),
-        effective=value_in_words(setting.effective, text("unknown")),
+        requested=setting_in_words(setting.name, setting.requested, text("auto")),
+        effective=setting_in_words(setting.name, setting.effective, text("unknown")),
     )
     return f"{said} {difference_in_words(setting)}".strip()
 
