@@ -33,8 +33,12 @@ def recommended_in_words(one: Recommended) -> str:
     return text("{reason} It needs {engine}, which is not installed.", reason=said, engine=one.engine)
 
 
-def counts_in_words(counted: Counts) -> str:
-    """ "12 fit", "3 tight", "2 in part", "none fits", "unknown": the best that can be said."""
+def counts_in_words(counted: Counts, *, is_all: bool = True) -> str:
+    """ "12 fit", "3 tight", "2 in part", "none fits", "unknown": the best that can be said. Where there may be more
+    choices than were counted, "12+ fit", "none of 3 fits".
+    """
+    if not is_all:
+        return _so_far_in_words(counted)
     if counted.fits:
         return plural("{count} fits", "{count} fit", counted.fits, count=number(counted.fits))
     if counted.tight:
@@ -42,6 +46,18 @@ def counts_in_words(counted: Counts) -> str:
     if counted.partial:
         return plural("{count} in part", "{count} in part", counted.partial, count=number(counted.partial))
     return text("none fits") if counted.no and not counted.unknown else text("unknown")
+
+
+def _so_far_in_words(counted: Counts) -> str:
+    if counted.fits:
+        return plural("{count}+ fits", "{count}+ fit", counted.fits, count=number(counted.fits))
+    if counted.tight:
+        return plural("{count}+ tight", "{count}+ tight", counted.tight, count=number(counted.tight))
+    if counted.partial:
+        return plural("{count}+ in part", "{count}+ in part", counted.partial, count=number(counted.partial))
+    if counted.no and not counted.unknown:
+        return plural("none of {count} fits", "none of {count} fits", counted.no, count=number(counted.no))
+    return text("unknown")
 
 
 def suggestion_in_words(one: Suggestion[Popular]) -> str:

@@ -17,6 +17,7 @@ from weighbridge.hub.looking import Spot
 from weighbridge.ui.discover.rows import Act
 from weighbridge.ui.discover.table_model import Column
 from weighbridge.ui.weighing import WhatIf
+from weighbridge.ui.widgets.cells import CELL_ROLE
 
 EIGHT = "qwen/qwen3-8b"
 GIB = 1 << 30
@@ -80,7 +81,7 @@ def test_what_is_offered_first_is_weighed_and_says_why(qtbot, page, asked):
     assert asked.settings.value.discover_opened
     qtbot.waitUntil(lambda: all(row.badge for row in page.list.rows))
     kinds = {row.title: row.badge for row in page.list.rows}
-    assert kinds["Qwen3-8B"] == ("fits", "6 fit")
+    assert kinds["Qwen3-8B"] == ("fits", "6+ fit")  # one of its repositories was looked into
     assert kinds["Qwen3-32B"][0] == "no"
     assert kinds["Qwen3-14B"] == ("unknown", "unknown")  # its licence is not accepted, so that its header is not read
     assert page.list.rows[0].title == "Qwen3-8B"
@@ -132,6 +133,24 @@ def test_a_model_opens_into_one_table_over_its_formats(qtbot, opened, fake):
     assert ("EXL3", "4.0 bpw h6") in found
     qtbot.waitUntil(lambda: all(row.fit_badge for row in rows(opened) if row.offered.offer is not None))
     assert len(calls(fake)) <= 25
+
+
+def test_counts_are_of_all_once_all_was_looked_into(qtbot, opened):
+    qtbot.waitUntil(lambda: all(row.fit_badge for row in rows(opened) if row.offered.offer is not None))
+    qtbot.waitUntil(lambda: all(row.offered.offer is not None for row in rows(opened)))
+    row = lambda: next(row for row in opened.list.rows if row.key == EIGHT)  # noqa: E731
+    qtbot.waitUntil(lambda: row().badge == ("fits", "11 fit"))
+    assert row().detail == "3 formats · 11 choices"
+    assert row().is_all
+
+
+def test_what_fits_and_cannot_be_run_here_says_with_what_it_would(qtbot, opened):
+    qtbot.waitUntil(lambda: all(row.fit_badge for row in rows(opened) if row.offered.offer is not None))
+    place = titles(opened).index("4bit g64")
+    assert cell(opened, place, Column.FIT, CELL_ROLE).badge == ("fits", "Fits · with MLX")
+    told = cell(opened, place, Column.FIT, Qt.ItemDataRole.ToolTipRole).split("\n")
+    assert told[0].startswith("Fits · ") and told[0].endswith(" left")
+    assert told[1] == "MLX (not part of this program)"
 
 
 def test_branches_are_looked_into_when_their_rows_come_into_sight(qtbot, page, fake):

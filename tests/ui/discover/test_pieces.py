@@ -13,7 +13,7 @@ from weighbridge.hub.hits import Hit, Sort
 from weighbridge.hub.jobs import State
 from weighbridge.hub.looking import Spot
 from weighbridge.ui.discover.card_text import plain_markdown
-from weighbridge.ui.discover.group_row import GroupRow, in_order_of
+from weighbridge.ui.discover.group_row import GroupRow, fitting, in_order_of
 from weighbridge.ui.discover.rows import Act, ChoiceRow, progress_in_words
 from weighbridge.ui.discover.weighed_rows import Standing, group_rows
 from weighbridge.ui.discover.wish import BILLION, Wish
@@ -100,6 +100,26 @@ def test_without_words_what_fits_is_offered_first_with_its_reason():
     ]
     assert offered[1].reason == "9,000 downloads a month"
     assert offered[0].spoken == "b. 2 formats · 1 choice. 1 fits. 10 downloads a month"
+
+
+def test_what_was_looked_into_in_part_is_counted_at_least():
+    groups = (("a", group("a", 9000)), ("b", group("b", 10)))
+    standing = {
+        "a": Standing(Counts(no=2), 2, 1, is_all=False),
+        "b": Standing(Counts(fits=3, no=1), 4, 2, is_all=False),
+    }
+    rows = group_rows(groups, standing, "", None)
+    assert [(row.badge, row.detail) for row in rows] == [
+        (("no", "none of 2 fits"), "1 format · 2+ choices"),
+        (("fits", "3+ fit"), "2 formats · 4+ choices"),
+    ]
+    assert "Open it" in rows[0].tip
+    assert "Open it" not in GroupRow("a", "a", 1, 2).tip
+
+
+@pytest.mark.parametrize(("room", "shown"), [(99, "one · two · three"), (15, "one · two"), (4, "one"), (1, "one")])
+def test_what_has_no_room_goes_by_parts(room, shown):
+    assert fitting("one · two · three", lambda part: len(part) <= room) == shown
 
 
 def test_what_is_offered_stays_in_its_place():

@@ -182,6 +182,13 @@ class Discovery(QObject):
             return ()
         return tuple(row.model for row in self.rows(key) if row.model is not None and row.model.problem is None)
 
+    def is_all(self, key: str) -> bool:
+        """Whether each place that holds a base model is known, and was looked into."""
+        opened, group = self._opened.get(key), self._groups.get(key)
+        if opened is None or not (opened.is_asked or (group is not None and _base_of(group) is None)):
+            return False
+        return all(row.offer is not None for row in self.rows(key))
+
     def formats(self, key: str) -> set[str]:
         """The formats that a base model is to be had in, as far as lists tell."""
         hits = (spot.hit for spot in self._of(key).spots if spot.hit is not None)
@@ -283,6 +290,7 @@ class Discovery(QObject):
         known = {spot.repo_id: spot.hit for spot in opened.spots if spot.hit is not None}
         if group is not None:
             known |= {hit.id: hit for hit in group.hits}
+        opened.is_asked = True
         opened.spots = self._spots({**{hit.id: hit for hit in hits}, **known}.values())
         self._want()
         self.told.emit()

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from weighbridge.base.words import text
-from weighbridge.ui.discover.group_row import GroupRow, same_keys
+from weighbridge.ui.discover.group_row import GroupRow, fitting, same_keys
 from weighbridge.ui.icons import pixmap
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.badge import GLYPHS
@@ -58,7 +58,7 @@ class GroupModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return row.spoken
         if role == Qt.ItemDataRole.ToolTipRole:
-            return row.reason or row.title
+            return row.tip
         return row if role == _ROW else None
 
 
@@ -195,6 +195,9 @@ class GroupList(QListView):
 
 
 def _draw(painter: QPainter, place: QRect, shown: str, colour: str, side: Qt.AlignmentFlag) -> None:
-    cut = painter.fontMetrics().elidedText(shown, Qt.TextElideMode.ElideRight, place.width())
+    """What has no room goes by parts, and only the last one by letters."""
+    metrics = painter.fontMetrics()
+    told = fitting(shown, lambda part: metrics.horizontalAdvance(part) <= place.width())
+    cut = metrics.elidedText(told, Qt.TextElideMode.ElideRight, place.width())
     painter.setPen(QColor(colour))
     painter.drawText(place, side, cut)

@@ -18,11 +18,13 @@ from weighbridge.ui.discover.looks import place_of
 class Opened:
     """`spots` are where its choices lie, branches that a look has told of not among them. `wholes` is what the whole
     headers told that were read, by the key of their row; the headers themselves, which are some MiB, are kept of the
-    last row alone. `failed` is why a look failed, by `place_of` its spot.
+    last row alone. `is_asked`: the Hub has told which other repositories hold it. `failed` is why a look failed, by
+    `place_of` its spot.
     """
 
     title: str
     spots: Sequence[Spot] = ()
+    is_asked: bool = False
     wholes: dict[str, Whole] = field(default_factory=dict)
     failed: dict[str, WeighbridgeError] = field(default_factory=dict)
     _without_heads: set[str] = field(default_factory=set)

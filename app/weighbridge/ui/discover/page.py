@@ -345,7 +345,8 @@ class DiscoverPage(Page):
         standing = {}
         for key, _group in discovery.groups:
             models = discovery.models(key)
-            standing[key] = Standing(counted(models, choice_of), len(models), len(discovery.formats(key)))
+            stands = counted(models, choice_of)
+            standing[key] = Standing(stands, len(models), len(discovery.formats(key)), discovery.is_all(key))
         suggested = time.time() if self._filters.wish.is_plain else None
         rows = group_rows(discovery.groups, standing, discovery.looks.now, suggested)
         if discovery.key:  # what is offered stays in its place under the hand of who has chosen already

@@ -122,12 +122,15 @@ class ChoiceRow:
 
     @property
     def fit_badge(self) -> tuple[str, str] | None:
-        """The badge of its verdict, or of why there is none."""
+        """The badge of its verdict, with the engine it needs where none here runs it, or of why there is none."""
         if self.problem is not None:
             return "no", text("Cannot be fetched")
         if self.failed is not None:
             return "no", text("Could not be looked into")
-        return self.weighed.fit_badge if self.weighed else None
+        badge = self.weighed.fit_badge if self.weighed else None
+        if badge is not None and self.needs and badge[0] in _WITH:
+            return badge[0], text(_WITH[badge[0]], engine=self.needs)
+        return badge
 
     @property
     def _tagged(self) -> tuple[str, ...]:
@@ -158,6 +161,9 @@ def job_of(wanted: Iterable[Wanted | None], jobs: Iterable[JobView]) -> JobView 
 def _place(repo_id: str, revision: str, path: str) -> tuple[str, str, str]:
     return repo_id, revision, path
 
+
+_WITH: Mapping[str, str] = {"fits": mark("Fits · with {engine}"), "tight": mark("Tight · with {engine}")}
+"""That a file fits, and that something is needed to run it, are two things."""
 
 _ACTS: Mapping[Act, str] = {
     Act.GET: mark("Get"),

@@ -16,11 +16,10 @@ from weighbridge.ui.widgets.cells import CellDelegate
 from weighbridge.ui.widgets.tables import Table
 
 _FIRST_GONE = (
-    Column.BITS,
     Column.OWNER,
+    Column.BITS,
     Column.MEMORY,
     Column.FORMAT,
-    Column.RUNNER,
     Column.SIZE,
     Column.SPEED,
 )
@@ -114,9 +113,7 @@ class ChoicesTable(Table):
                 self.taken.emit()
 
     def columns_without_use(self) -> Sequence[int]:
-        runner = () if self._model.needs_engines else (Column.RUNNER,)
-        owner = () if len(self._model.owners) > 1 else (Column.OWNER,)
-        return (*runner, *owner)
+        return () if len(self._model.owners) > 1 else (Column.OWNER,)
 
     def use_step(self, place: int) -> Sequence[int]:
         if self._cells.with_bars is (place < _WITH_BARS):

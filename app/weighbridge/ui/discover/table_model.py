@@ -6,19 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QFont
 
 from weighbridge.base.explain import explain
 from weighbridge.base.units import number, size
 from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.speed_words import speed_in_words
+from weighbridge.choices.words import verdict_in_words
 from weighbridge.estimates.speed.speeds import DEPTH
 from weighbridge.ui import weight
 from weighbridge.ui.discover.rows import ChoiceRow
 from weighbridge.ui.models.ordering import ordered
 from weighbridge.ui.models.weighed import by_fit, by_need, by_speed
-from weighbridge.ui.widgets.cells import BADGE_ROLE, BAR_ROLE, BUTTON_ROLE, CHIP_ROLE, MARK_ROLE
+from weighbridge.ui.widgets.cells import CELL_ROLE, Cell
 
 _Index = QModelIndex | QPersistentModelIndex
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -36,9 +36,8 @@ class Column(IntEnum):
     MEMORY = 4
     FIT = 5
     SPEED = 6
-    RUNNER = 7
-    OWNER = 8
-    ACT = 9
+    OWNER = 7
+    ACT = 8
 
 
 NUMBERS = (Column.SIZE, Column.BITS, Column.MEMORY, Column.SPEED)
@@ -90,11 +89,6 @@ class ChoicesModel(QAbstractTableModel):
         """Whose choices these are."""
         return {row.owner for row in self._rows}
 
-    @property
-    def needs_engines(self) -> bool:
-        """Whether one of them needs an engine that is not here."""
-        return any(row.needs for row in self._rows)
-
     def rowCount(self, parent: _Index = _NONE) -> int:
         return 0 if parent.isValid() else len(self._rows)
 
@@ -120,8 +114,9 @@ class ChoicesModel(QAbstractTableModel):
             return _spoken(row, column)
         if role == Qt.ItemDataRole.ToolTipRole:
             return self._tip(row, column)
-        by_role = _BY_ROLE.get(role)
-        return by_role(row, column) if by_role else None
+        if role == CELL_ROLE:
+            return _cell(row, column)
+        return (_RIGHT if column in NUMBERS else _LEFT) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def _arrange(self) -> None:
         """The same rows, changed or in another order."""
@@ -155,9 +150,10 @@ class ChoicesModel(QAbstractTableModel):
             return None
         if column is Column.SPEED:
             return self._speed_basis(choice) or None
-        if column is Column.RUNNER:
-            return row.weighed.runner or None if row.weighed else None
-        return weight.basis(choice) if column in (Column.MEMORY, Column.FIT) else None
+        if column is Column.FIT and row.weighed is not None:
+            needs = (verdict_in_words(choice.fit), row.weighed.runner) if row.needs else ()
+            return "\n".join((*needs, weight.basis(choice)))
+        return weight.basis(choice) if column is Column.MEMORY else None
 
     def _titles(self) -> Mapping[Column, str]:
         return {
@@ -168,7 +164,6 @@ class ChoicesModel(QAbstractTableModel):
             Column.MEMORY: text("Memory at {count}", count=number(self._context)),
             Column.FIT: text("On that machine") if self._elsewhere else text("On this machine"),
             Column.SPEED: text("tok/s"),
-            Column.RUNNER: text("Needs"),
             Column.OWNER: text("From"),
             Column.ACT: "",
         }
@@ -208,21 +203,22 @@ def _owner(row: ChoiceRow) -> str:
     return text("{owner} · gated", owner=row.owner) if row.is_gated else row.owner
 
 
-def _button(row: ChoiceRow, column: Column) -> bool | None:
-    """True: a button to press; False: a word in its place."""
-    return column is Column.ACT and bool(row.act_in_words)
-
-
-def _font(row: ChoiceRow, column: Column) -> QFont | None:
-    if column is not Column.CHOICE or row.offered.offer is None:
-        return None
-    bold = QFont()
-    bold.setWeight(QFont.Weight.DemiBold)
-    return bold
-
-
 def _marked(row: ChoiceRow, column: Column) -> tuple[str, str] | None:
     return ("star", text("recommended")) if row.recommended and column is Column.CHOICE else None
+
+
+def _cell(row: ChoiceRow, column: Column) -> Cell:
+    """All that is painted of a cell."""
+    return Cell(
+        shown=_SHOWN[column](row),
+        aligned=_RIGHT if column in NUMBERS else _LEFT,
+        strong=column is Column.CHOICE and row.offered.offer is not None,
+        badge=row.fit_badge if column is Column.FIT else None,
+        chip=column is Column.FORMAT and bool(row.format),
+        button=column is Column.ACT and bool(row.act_in_words),
+        mark=_marked(row, column),
+        memory=row.weighed.memory if row.weighed and column is Column.MEMORY else None,
+    )
 
 
 _SHOWN: Mapping[Column, Callable[[ChoiceRow], str]] = {
@@ -233,7 +229,6 @@ _SHOWN: Mapping[Column, Callable[[ChoiceRow], str]] = {
     Column.MEMORY: lambda row: row.weighed.figure if row.weighed else "",
     Column.FIT: _fit,
     Column.SPEED: lambda row: row.weighed.pace if row.weighed else "",
-    Column.RUNNER: lambda row: row.needs,
     Column.OWNER: _owner,
     Column.ACT: lambda row: row.act_in_words,
 }
@@ -246,17 +241,6 @@ _SORTED: Mapping[Column, Callable[[ChoiceRow], tuple[bool, float | str]]] = {
     Column.MEMORY: lambda row: by_need(row.weighed) if row.weighed else (True, 0),
     Column.FIT: lambda row: by_fit(row.weighed) if row.weighed else (True, 0),
     Column.SPEED: lambda row: by_speed(row.weighed) if row.weighed else (True, 0),
-    Column.RUNNER: lambda row: (not row.needs, row.needs),
     Column.OWNER: lambda row: (False, row.owner.casefold()),
     Column.ACT: lambda row: (row.act is None, row.act_in_words),
-}
-
-_BY_ROLE: Mapping[int, Callable[[ChoiceRow, Column], object]] = {
-    Qt.ItemDataRole.TextAlignmentRole: lambda row, column: _RIGHT if column in NUMBERS else _LEFT,
-    Qt.ItemDataRole.FontRole: _font,
-    BADGE_ROLE: lambda row, column: row.fit_badge if column is Column.FIT else None,
-    CHIP_ROLE: lambda row, column: column is Column.FORMAT and bool(row.format),
-    BAR_ROLE: lambda row, column: row.weighed.memory if row.weighed and column is Column.MEMORY else None,
-    BUTTON_ROLE: _button,
-    MARK_ROLE: _marked,
 }

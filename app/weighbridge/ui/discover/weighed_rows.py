@@ -28,11 +28,14 @@ ChoiceOf = Callable[[Model], Choice | None]
 
 
 class Standing(NamedTuple):
-    """How the choices of a base model stand (None: none is weighed), how many are known, and in how many formats."""
+    """How the choices of a base model stand (None: none is weighed), how many are known, in how many formats, and
+    whether these are all.
+    """
 
     counts: Counts | None
     choices: int
     formats: int
+    is_all: bool = True
 
 
 def choice_rows(
@@ -107,7 +110,7 @@ def _reason(each: Suggestion[Group]) -> str:
 
 
 def _row(key: str, group: Group, standing: Mapping[str, Standing], looked_at: str, reason: str) -> GroupRow:
-    known, choices, formats = standing[key]
-    badge = None if known is None else (known.best.value, counts_in_words(known))
+    known, choices, formats, is_all = standing[key]
+    badge = None if known is None else (known.best.value, counts_in_words(known, is_all=is_all))
     looked = known is None and any(looked_at.startswith(f"{hit.id}@") for hit in group.hits)
-    return GroupRow(key, group.title, formats, choices or None, badge, reason, looked)
+    return GroupRow(key, group.title, formats, choices or None, badge, reason, looked, is_all)
