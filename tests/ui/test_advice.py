@@ -51,3 +51,11 @@ def test_the_button_is_there_only_where_it_leads_somewhere(qtbot):
     advice.build_wanted.connect(told.append)
     advice.build.click()
     assert told == ["llama_server-cuda12"]
+
+
+def test_the_library_leads_to_the_page_engines(library_page, full):
+    told = []
+    full.bus.build_wanted.connect(told.append)
+    library_page.detail.weighed.advice.show_choice(replace(CHOICE, elsewhere=elsewhere(build_id="a-build")), None)
+    library_page.detail.weighed.advice.build.click()
+    assert told == ["a-build"]

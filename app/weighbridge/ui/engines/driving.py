@@ -62,18 +62,19 @@ class EngineBuilds(QObject):
         self._background = background
         self._sizes: dict[str, int | None] = {}
         self._asked: Mapping[str, Told] = {}
-        self._looking = self._again = False
+        self._looking = self._again = self._closed = False
         self._touched.connect(self.look, Qt.ConnectionType.QueuedConnection)
         self._leave = engines.subscribe(self._touched.emit)
 
     def close(self) -> None:
-        """Hear no more of changes."""
+        """Hear no more of changes, and look at nothing more."""
+        self._closed = True
         self._leave()
 
     def look(self) -> None:
         """Look at what is here: folders, programs, sizes."""
         self._again = self._looking
-        if not self._looking:
+        if not self._looking and not self._closed:
             self._looking = True
             self._background.stream(
                 lambda task: impatient(self._look, task, "look at engines"), self._looked, self._not_looked, "engines"
