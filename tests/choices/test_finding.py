@@ -35,7 +35,7 @@ MEMORY = {"engine": "llama.cpp", "device": "Host", "needed_bytes": 5 * GIB, "fre
 
 def found(error, surroundings, blueprint=TENTH, load=LOAD, siblings=(), **changes):
     choice = weighed(surroundings, blueprint, load, **changes)
-    return of_failure(error, choice, Ground(surroundings, TABLES, (), tuple(siblings)))
+    return of_failure(error, choice, Ground(surroundings, TABLES, (), tuple(siblings), Path("models")))
 
 
 def kinds(finding):
@@ -111,8 +111,9 @@ def test_a_damaged_file_is_verified_or_fetched_again():
 
 
 def test_where_a_file_came_from_is_not_guessed():
-    finding = found(EngineFailed("engine.bad_model_file", engine="llama.cpp"), here(), path=Path("m.gguf"))
-    assert kinds(finding) == [FixKind.VERIFY]
+    for path in ("m.gguf", "models/m.gguf", "models/a/m.gguf", "models/a/b/c/m.gguf", "other/a/b/m.gguf"):
+        finding = found(EngineFailed("engine.bad_model_file", engine="llama.cpp"), here(), path=Path(path))
+        assert kinds(finding) == [FixKind.VERIFY]
 
 
 def test_a_type_that_was_given_up_is_left_for_another_file_of_the_model():

@@ -225,6 +225,7 @@ def test_a_failed_load_says_why_with_the_log_and_can_be_tried_again(qtbot, page,
     shown = page.detail._error
     assert shown.isVisible()
     assert "last words" in shown.shown_report.details
+    qtbot.waitUntil(lambda: shown.buttons[0].height() > 0)
     qtbot.mouseClick(shown.buttons[0], Qt.MouseButton.LeftButton)
     assert full.supervisor.loads == [(SMALL, 4096)]
 

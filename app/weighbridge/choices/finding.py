@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.choices.changes import Change, ChangeKind, changes
@@ -19,7 +20,7 @@ from weighbridge.estimates.estimate import HOST
 from weighbridge.estimates.fit import Verdict
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.folders import repository_of
-from weighbridge.library.model import OWN, Model
+from weighbridge.library.model import Model
 from weighbridge.running.paces import SpeedTables
 from weighbridge.running.speed_observations import SpeedObservation
 from weighbridge.running.state import Running, State
@@ -77,6 +78,7 @@ _MADE_HERE = (ChangeKind.SETTINGS, ChangeKind.QUANT)
 """Changes that are made by loading; the others are bought or installed."""
 
 _LEAST_BYTES = 1 << 20
+_BELOW = 3
 _REPOSITORY = re.compile(r"[\w][\w.-]*/[\w][\w.-]*")
 
 
@@ -97,12 +99,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Ground:
-    """What fixes are weighed on. `siblings` are the same model in fewer bytes, the largest first."""
+    """What fixes are weighed on. `siblings` are the same model in fewer bytes, the largest first. `models` is our own
+    folder, in which a model of the Hub lies below its owner and its repository.
+    """
 
     around: Surroundings
     tables: SpeedTables
     past: Sequence[SpeedObservation] = ()
     siblings: tuple[tuple[Model, Blueprint | None], ...] = ()
+    models: Path | None = None
 
 
 def of_failure(error: WeighbridgeError, choice: Choice, ground: Ground) -> Finding:
@@ -114,7 +119,7 @@ def of_failure(error: WeighbridgeError, choice: Choice, ground: Ground) -> Findi
         *(_of_memory(choice, ground, error.values) if code in OF_MEMORY else ()),
         *(_of_builds(choice, ground) if code in _OF_BUILD else ()),
         *(_of_siblings(choice, ground) if code in _OF_OTHER_FILE else ()),
-        *(_of_file(model) if code in (*_OF_FILE, *_OF_OTHER_FILE) or code.startswith("file.") else ()),
+        *(_of_file(model, ground.models) if code in (*_OF_FILE, *_OF_OTHER_FILE) or code.startswith("file.") else ()),
     )
     return Finding(model, load, code, error.values, fixes, choice)
 
@@ -194,12 +199,13 @@ def _of_siblings(choice: Choice, ground: Ground) -> Iterator[Fix]:
         yield Fix(FixKind.OTHER_MODEL, choice.model.id, load, other_id=model.id)
 
 
-def _of_file(model: Model) -> Iterator[Fix]:
+def _of_file(model: Model, models: Path | None) -> Iterator[Fix]:
     yield Fix(FixKind.VERIFY, model.id)
     repository = repository_of(model.path)
-    own = "/".join(model.path.parts[-3:-1])
-    if repository is None and model.source == OWN and _REPOSITORY.fullmatch(own):
-        repository = own
+    if repository is None and models is not None and model.path.is_relative_to(models):
+        below = model.path.relative_to(models).parts
+        own = "/".join(below[:2])
+        repository = own if len(below) == _BELOW and _REPOSITORY.fullmatch(own) else None
     if repository is not None:
         yield Fix(FixKind.FETCH, model.id, repository=repository)
 

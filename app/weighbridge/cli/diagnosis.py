@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from weighbridge.base.errors import EngineFailed, WeighbridgeError
+from weighbridge.base.paths import default_paths
 from weighbridge.base.printable import printable
 from weighbridge.base.words import text
 from weighbridge.choices.blueprints import Blueprints
@@ -128,7 +129,7 @@ def told_with_fixes(arguments: argparse.Namespace, model: Model, load: Load) -> 
 def _ground(around: Surroundings, smaller: tuple[Model, ...] = ()) -> Ground:
     blueprints = Blueprints()
     pairs = tuple((one, blueprints.of(one)) for one in smaller)
-    return Ground(around, speed_tables(), past_speeds(), pairs)
+    return Ground(around, speed_tables(), past_speeds(), pairs, default_paths().models)
 
 
 def _smaller(model: Model) -> tuple[Model, ...]:

@@ -96,7 +96,8 @@ class Fixing:
     def _ground(self, model: Model, around: Surroundings) -> Ground:
         sources = self._services.weighing.sources
         smaller = tuple((one, sources.blueprints.of(one)) for one in siblings(model, self._services.library.models))
-        return Ground(around, sources.speeds.tables, sources.speeds.runs, smaller)
+        models = self._services.paths.models
+        return Ground(around, sources.speeds.tables, sources.speeds.runs, smaller, models)
 
 
 def _ignore(told: object) -> None:

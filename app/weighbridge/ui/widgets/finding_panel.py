@@ -48,8 +48,9 @@ class FindingPanel(ErrorPanel):
         return list(self._fixes)
 
     def show_error(self, error: BaseException, actions: tuple[tuple[str, Callable[[], object]], ...] = ()) -> None:
-        """Show `error`, with a button for each of `actions`, the first of which is another try. Where it is the one that
-        is shown, what was found of it stays, and where it was closed, it stays so.
+        """Show `error`, with a button for each of `actions`, the first of which is another try.
+
+        Where it is the one that is shown, what was found of it stays, and where it was closed, it stays so.
         """
         if error is self._of:
             self.setVisible(not self._closed)
