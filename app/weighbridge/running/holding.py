@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psutil
 
-_WORKERS = ("weighbridge_engines", "weighbridge-worker")
-"""What stands in the command line of each worker."""
+_WORKERS = ("weighbridge_engines", "weighbridge-worker", "llama-server")
+"""What stands in the command line of each worker, and of a server program, whoever has started it."""
 
 
 def engines_hold(paths: Iterable[Path]) -> bool:
