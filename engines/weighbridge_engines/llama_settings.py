@@ -231,8 +231,12 @@ def checked_for_library(load: Load) -> None:
 
 
 def checked_for_program(load: Load) -> None:
-    """`checked`, where a program runs the load: it has no attributes."""
+    """`checked`, where a program runs the load: it has no attributes, and takes its own schema for one that begins
+    before the answer, so that it answers no chat.
+    """
     checked(load)
+    if "json_schema" in load.sampling:
+        raise Unsupported(Cause("setting.only_library", {"name": "json_schema"}))
     if load.extra.get("attributes"):
         raise Unsupported(Cause("setting.only_library", {"name": "attributes"}))
 

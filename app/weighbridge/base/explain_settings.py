@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from weighbridge.base.words import mark
 
 SETTINGS: Mapping[str, tuple[str, str]] = {
+    "engine.no_command": (
+        mark("There is no program of {engine} that would load the model so."),
+        mark("Take away what only its library knows."),
+    ),
     "setting.all_layers": (mark("The model has no more layers than that; all of them are there."), ""),
     "setting.attribute": (
         mark("The engine's library has no attribute {name} that could be {value}."),
@@ -49,7 +53,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "setting.no_window": (mark("This model has no layers that keep only a window."), ""),
     "setting.only_library": (
         mark("This engine is a program, which has no {name}."),
-        mark("Give it arguments instead."),
+        mark("Take it away; a program takes arguments as they are."),
     ),
     "setting.only_program": (
         mark("This engine is a library, which takes no {name}."),

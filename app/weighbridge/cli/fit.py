@@ -41,6 +41,13 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "--engine", metavar="ID", help=text("weigh for this engine; default: the one that would run it")
     )
     parser.add_argument("--preset", metavar=text("NAME"), help=text("weigh as this preset of the model says"))
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar=text("NAME=VALUE"),
+        help=text("weigh with this setting of the load; may be given several times"),
+    )
     parser.add_argument("--context", type=positive, metavar="N", help=text("context length in tokens"))
     parser.add_argument("--kv", choices=KV_TYPES, help=text("type of the KV cache; default: f16"))
     parser.add_argument("--slots", type=positive, metavar="N", help=text("answers at the same time; default: 1"))

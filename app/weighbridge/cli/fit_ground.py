@@ -19,6 +19,7 @@ from weighbridge.cli import surroundings as looked_at
 from weighbridge.cli.described import is_described, surroundings_asked
 from weighbridge.cli.loading import scanned_library, settings, tell_left_out
 from weighbridge.cli.outlook import Outlook, Question, outlook, past_speeds
+from weighbridge.cli.setting_options import with_told
 from weighbridge.estimates.beside import Beside
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.speed.speeds import PROMPT
@@ -48,7 +49,7 @@ class Ground:
         self.elsewhere = is_described(arguments)
         self.around = surroundings_asked(arguments, looked_at.surroundings(arguments.engines()), self.tables.cards)
         self.blueprints = Blueprints()
-        self._asked = arguments
+        self._asked, self._target = arguments, target
         wanted = {target.id: arguments.preset} if target is not None and arguments.preset is not None else {}
         self._presets = _preset_loads(self.around.engines, wanted)
         if target is not None:
@@ -111,7 +112,8 @@ class Ground:
         on_cards = cards_of(lambda: self.around.machine, self.around.engines, self.blueprints.of)
         defaults = machine_defaults(settings().value.context, on_cards)
         cores = self.around.machine.cpu.usable_cores or defaults.cores
-        return replace(defaults, cores=cores, asked=asked, in_preset=self._presets.in_load)
+        in_preset = with_told(self._presets.in_load, options.set, self._target, self.around.engines)
+        return replace(defaults, cores=cores, asked=asked, in_preset=in_preset)
 
     @cached_property
     def _past(self) -> tuple[SpeedObservation, ...]:

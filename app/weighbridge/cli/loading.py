@@ -16,6 +16,7 @@ from weighbridge.base.errors import NotFound, Refused, WeighbridgeError
 from weighbridge.base.explain import explain_code
 from weighbridge.base.paths import default_paths, user_path
 from weighbridge.base.words import text
+from weighbridge.cli.setting_options import add_setting_options, with_told
 from weighbridge.cli.surroundings import seen_machine
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Owned:
 
 
 def add_load_options(parser: argparse.ArgumentParser) -> None:
-    """`--preset`, `--context`, `--threads` and `--slots`; all default to what suits the model and the machine."""
+    """How a model is loaded; all of it defaults to what suits the model and the machine."""
     parser.add_argument("--preset", metavar=text("NAME"), help=text("load as this preset of the model says"))
     parser.add_argument("--context", type=positive, metavar="N", help=text("context length in tokens"))
     parser.add_argument("--threads", type=positive, metavar="N", help=text("threads; default: all cores but one"))
@@ -58,6 +59,10 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kv", choices=KV_TYPES, help=text("type of the KV cache; default: f16"))
     parser.add_argument("--gpu-layers", type=whole, metavar="N", help=text("layers on cards; default: all that fit"))
     parser.add_argument("--cpu-experts", type=whole, metavar="N", help=text("first layers whose experts stay in RAM"))
+    add_setting_options(parser)
+    parser.add_argument("--engine", metavar="ID", help=text("the engine that loads it, as engines ls shows it"))
+    hosted = text("host the engine's library in this program, for engines that can be hosted so: llama_cpp")
+    parser.add_argument("--in-process", action="store_true", help=hosted)
     parser.add_argument("--anyway", action="store_true", help=text("load also what will not fit"))
 
 
@@ -166,6 +171,8 @@ def owner_of_engines(
         value_type=arguments.kv,
         gpu_layers=arguments.gpu_layers,
         cpu_experts=arguments.cpu_experts,
+        engine=arguments.engine,
+        in_process=arguments.in_process or None,
     )
     kept = settings().value
     end_leftovers(mark)
@@ -177,7 +184,12 @@ def owner_of_engines(
         told = (recorders.loads.loaded, recorders.uses.used) if recorders else (None, None)
         scales = machine_scales(blueprints.of, engines, parts.beside)
         room = checkpoints_of(blueprints.of)
-        defaults = replace(defaults, name_parts=parts.named_in, in_preset=in_preset, checkpoints=room)
+        defaults = replace(
+            defaults,
+            name_parts=parts.named_in,
+            in_preset=with_told(in_preset, arguments.set, model, engines),
+            checkpoints=room,
+        )
         supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, *told)
         try:
             yield Owned(supervisor, AnswerSpeeds(supervisor, recorders.speeds) if recorders else None)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.base.errors import Refused
 from weighbridge.base.words import text
 
 if TYPE_CHECKING:
     from weighbridge.library.index import Library
     from weighbridge.library.model import Model
     from weighbridge.running.presets import Preset, Presets
-    from weighbridge_engines.api import Engine
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -58,12 +56,13 @@ def _ls(arguments: argparse.Namespace) -> int:
 
 def _set(arguments: argparse.Namespace) -> int:
     """Keep the values, each checked by what the engine that would run the model may be told."""
+    from weighbridge.cli.setting_options import values_told
     from weighbridge.running.choose import engine_for
 
     with _open() as (library, presets):
         model = library.resolve(arguments.model)
         engine = engine_for(model, arguments.engines().values())
-        presets.save(model, arguments.preset, _values(model, engine, arguments.values))
+        presets.save(model, arguments.preset, values_told(model, engine, arguments.values))
     return 0
 
 
@@ -94,33 +93,6 @@ def _open() -> Iterator[tuple[Library, Presets]]:
     library = scanned_library()
     with closing(Database(default_paths().database)) as database:
         yield library, Presets(database)
-
-
-def _values(model: Model, engine: Engine, told: Sequence[str]) -> Mapping[str, Any]:
-    """What was typed, as values. Raises Refused where the engine would refuse one, or all of them together."""
-    from weighbridge.choices.setting_words import setting_name
-    from weighbridge.running.load_settings import applied
-    from weighbridge_engines.api import Cause, Load, Unsupported
-
-    known = {control.name: control for control in engine.controls}
-    values: dict[str, Any] = {}
-    for each in told:
-        name, _, value = each.partition("=")
-        if name not in known:
-            raise Refused("setting.unknown", name=name)
-        try:
-            values[name] = known[name].read(value)
-        except Unsupported as refusal:
-            raise _refused(refusal.cause, setting_name) from None
-    causes: tuple[Cause, ...] = applied(Load(str(model.path)), values, engine).left_out
-    if causes:
-        raise _refused(causes[0], setting_name)
-    return values
-
-
-def _refused(cause: Any, named: Any) -> Refused:
-    names = {key: named(str(cause.values[key])) for key in ("name", "needs") if key in cause.values}
-    return Refused(cause.code, **{**cause.values, **names})
 
 
 def _row(model: Model, preset: Preset) -> tuple[str, str, str]:

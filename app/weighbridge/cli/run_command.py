@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.errors import Refused, WeighbridgeError
 from weighbridge.base.explain import explain, explain_code
 from weighbridge.base.task import Task
 from weighbridge.base.units import number, seconds, speed
@@ -22,6 +22,8 @@ FAILED = 1
 if TYPE_CHECKING:
     from weighbridge.chat.events import Event, StreamFault
     from weighbridge.chat.meter import Reading
+    from weighbridge.library.model import Model
+    from weighbridge_engines.api import Engine, Load
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -41,6 +43,11 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--min-p", type=_finite, metavar="P")
     parser.add_argument("--seed", type=int, metavar="N")
     parser.add_argument("--json", action="store_true", help=text("print JSON"))
+    parser.add_argument(
+        "--show-command",
+        action="store_true",
+        help=text("print the llama-server command that would load the model so, without any key, and exit"),
+    )
     add_load_options(parser)
     parser.set_defaults(run=run)
 
@@ -50,15 +57,21 @@ def run(arguments: argparse.Namespace) -> int:
     from weighbridge.chat.client import ChatClient, Sampling, chat_body
     from weighbridge.cli.diagnosis import refuse_what_will_not_fit, told_with_fixes
     from weighbridge.cli.loading import failure_of, library_for, owner_of_engines
+    from weighbridge.cli.setting_options import listing
 
+    if arguments.list_settings:
+        print(listing(arguments.engines().values()))
+        return 0
     model = library_for(arguments.model).resolve(arguments.model)
     names = ("temperature", "top_k", "top_p", "min_p", "seed", "max_tokens")
     sampling = Sampling(**{name: getattr(arguments, name) for name in names})
-    body = chat_body(model.id, _messages(arguments), sampling)
+    body = {} if arguments.show_command else chat_body(model.id, _messages(arguments), sampling)
     client = ChatClient()
     try:
         with owner_of_engines(arguments, model=model) as owned:
             load = owned.supervisor.default_load(model)
+            if arguments.show_command:
+                return _show_command(model, load, arguments.engines())
             if refuse_what_will_not_fit(arguments, model, load):
                 return FAILED
             with (
@@ -74,6 +87,18 @@ def run(arguments: argparse.Namespace) -> int:
         client.close()
     shown.tell(model.id)
     return 0 if shown.fault is None else 1
+
+
+def _show_command(model: Model, load: Load, engines: Mapping[str, Engine]) -> int:
+    from weighbridge.running.choose import engine_for
+    from weighbridge.running.load_settings import command_line
+
+    engine = engine_for(model, engines.values())
+    line = command_line(load, engine)
+    if line is None:
+        raise Refused("engine.no_command", engine=engine.title)
+    print(line)
+    return 0
 
 
 def _messages(arguments: argparse.Namespace) -> list[Mapping[str, Any]]:

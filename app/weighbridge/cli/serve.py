@@ -40,10 +40,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C, then end every engine. A taken port is an error, and so is another owner."""
     from weighbridge.cli.diagnosis import refuse_what_will_not_fit, told_with_fixes
     from weighbridge.cli.loading import library_for, owner_of_engines, settings
+    from weighbridge.cli.setting_options import listing
     from weighbridge.server.gateway import gateway
     from weighbridge.server.requests import RequestRecords
     from weighbridge.server.serving import Port
 
+    if arguments.list_settings:
+        print(listing(arguments.engines().values()))
+        return 0
     library = library_for(arguments.model)
     model = library.resolve(arguments.model) if arguments.model else None
     with StopSignals() as stop, _ownership() as lock, owner_of_engines(arguments, lock.mark, model) as owned:
