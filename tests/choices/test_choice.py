@@ -10,12 +10,14 @@ from weighbridge.base.errors import BadFile, Refused
 from weighbridge.choices.blueprints import Blueprints
 from weighbridge.choices.choice import weigh
 from weighbridge.choices.runner import runner_for
+from weighbridge.choices.words import elsewhere_in_words
 from weighbridge.estimates.config_widths import Widths
 from weighbridge.estimates.estimate import HOST
 from weighbridge.estimates.fit import Verdict
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 from weighbridge.hardware.machine import Memory, MemoryKind
+from weighbridge.running.builds import Offer
 from weighbridge.running.state import State
 
 INTEL = replace(RTX, id="arc", vendor="intel", name="Arc A770", memory=Memory(MemoryKind.DEDICATED, 16 * GIB, 15 * GIB))
@@ -48,6 +50,20 @@ def test_a_card_that_nothing_here_can_use_is_told_with_the_missing_build():
     assert choice.elsewhere.fit.gpu_layers == 11
     assert choice.elsewhere.missing.code == "engine.no_build"
     assert choice.elsewhere.missing.values["build"] == "CUDA"
+
+
+@pytest.mark.parametrize(
+    ("installed", "code", "said"),
+    [
+        (False, "engine.build_not_installed", "on {card} with the CUDA 13 build of llama.cpp (install)"),
+        (True, "engine.build_not_used", "on {card} with CUDA 13 of llama.cpp (here, not in use)"),
+    ],
+)
+def test_a_build_that_would_use_the_card_is_named(installed, code, said):
+    offer = Offer("llama_server-cuda13", "CUDA 13", "llama_server", "llama.cpp", ("nvidia",), installed)
+    elsewhere = weighed(around(unseen(RTX), told=(replace(told(), offers=(offer,)),))).elsewhere
+    assert (elsewhere.missing.code, elsewhere.missing.values["build_id"]) == (code, "llama_server-cuda13")
+    assert elsewhere_in_words(elsewhere).endswith(said.format(card=RTX.name))
 
 
 def test_the_best_of_two_unused_cards_is_told():
