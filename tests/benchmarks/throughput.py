@@ -1,6 +1,9 @@
 """tok/s through the port and through the chat pane, against xllamacpp called bare.
 
     python -m tests.benchmarks.throughput
+    python -m tests.benchmarks.throughput llama_cpp [MODEL.gguf]
+
+The second is about llama-cpp-python, in a process of its own and in this one: see `throughput_llama_cpp`.
 
 The bare engine lives in a child of its own, with the same parameters, and is called without HTTP. The three ways take
 turns, PAIRS times; each answer is TOKENS long, and its speed is wall time at the reader from the first piece to the
@@ -22,6 +25,7 @@ from typing import Any
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtWidgets import QApplication
+from tests.benchmarks import throughput_llama_cpp
 from tests.benchmarks.event_loop import run_until
 from tests.model import starter_model
 
@@ -170,5 +174,7 @@ def report(rig: Rig, load: Load) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["bare"]:
         bare(Load.from_json(json.loads(sys.argv[2])))
+    elif sys.argv[1:2] == ["llama_cpp"]:
+        throughput_llama_cpp.main(sys.argv[2:])
     else:
         main()
