@@ -29,7 +29,7 @@ _BADGES: Mapping[BuildState, tuple[str, str, str]] = {
 _TITLES: Mapping[Act, str] = {
     Act.INSTALL: mark("Install"),
     Act.USE: mark("Use"),
-    Act.UPDATE: mark("Install anew, as it is now"),
+    Act.UPDATE: mark("Update (install anew)"),
     Act.WHEELS: mark("Install from wheels…"),
     Act.PROBE: mark("Ask what it sees"),
     Act.LOG: mark("Log of its installation"),
