@@ -372,6 +372,7 @@ class LibraryPage(Page):
         advice = self._detail.weighed.advice
         advice.settings_wanted.connect(self._controls.apply)
         advice.model_wanted.connect(self._table.choose)
+        advice.build_wanted.connect(self._services.bus.build_wanted)
         self._detail.weighed.speed.speed_wanted.connect(self._speed_wanted)
         self._detail.measure_wanted.connect(self.measure)
 
