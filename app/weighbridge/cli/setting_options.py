@@ -32,7 +32,7 @@ def add_setting_options(parser: argparse.ArgumentParser) -> None:
 
 
 def listing(engines: Iterable[Engine]) -> str:
-    """All settings of `engines`, each once, as the engine with the most has it: its name, what it may be, its default."""
+    """All settings of `engines`, each once, as the engine with the most has it: name, what it may be, default."""
     from weighbridge.choices.setting_words import setting_hint, setting_name, value_in_words
 
     controls: dict[str, Control] = {}
