@@ -51,10 +51,13 @@ def test_memory_that_ran_out_though_it_seemed_to_fit_gets_a_load_that_takes_less
     load = replace(LOAD, context=131_072)
     finding = found(EngineFailed("engine.memory_refused", **MEMORY), here(free_gib=20), TWELVE, load)
     assert finding.asked.fit.verdict in GOOD
-    [fix] = [fix for fix in finding.fixes if fix.kind is FixKind.LOAD]
-    assert fix.load.key_type == "q8_0"
-    assert fix.change.choice.fit.estimate.total_bytes < finding.asked.fit.estimate.total_bytes
-    assert command_of(fix, finding) == "weighbridge run m --kv q8_0"
+    shorter, smaller = [fix for fix in finding.fixes if fix.kind is FixKind.LOAD]
+    assert 4096 < shorter.load.context < 131_072
+    assert smaller.load.key_type == "q8_0"
+    for fix in (shorter, smaller):
+        assert fix.way.choice.fit.estimate.total_bytes < finding.asked.fit.estimate.total_bytes
+    assert command_of(shorter, finding) == f"weighbridge run m --context {shorter.load.context}"
+    assert command_of(smaller, finding) == "weighbridge run m --kv q8_0"
 
 
 def test_models_that_nobody_uses_may_be_ended_for_it_the_largest_first():
@@ -79,7 +82,7 @@ def test_memory_of_a_card_leaves_more_to_the_processor():
     finding = found(EngineFailed("engine.card_memory_refused", **values), card, TWELVE)
     assert finding.asked.fit.verdict is Verdict.FITS
     [fix] = finding.fixes
-    assert (fix.kind, fix.change.choice.fit.verdict) == (FixKind.LOAD, Verdict.PARTIAL)
+    assert (fix.kind, fix.way.choice.fit.verdict) == (FixKind.LOAD, Verdict.PARTIAL)
     assert 0 < fix.load.gpu_layers < 11
     assert command_of(fix, finding) == f"weighbridge run m --gpu-layers {fix.load.gpu_layers}"
     assert said(finding)[0].startswith(f"Load: {fix.load.gpu_layers} layers on cards · Partial")
@@ -193,7 +196,7 @@ def test_a_load_that_will_not_fit_is_a_choice_with_numbers():
     assert finding.code == DOES_NOT_FIT
     assert finding.values["missing_bytes"] == finding.values["needed_bytes"] - finding.values["free_bytes"]
     [fix] = finding.fixes
-    assert (fix.kind, fix.change.choice.fit.verdict in GOOD) == (FixKind.LOAD, True)
+    assert (fix.kind, fix.way.choice.fit.verdict in GOOD) == (FixKind.LOAD, True)
     assert str(told_in_words(finding)).startswith("M needs ")
 
 
@@ -208,4 +211,4 @@ def test_a_card_is_named():
     finding = before(card, load=replace(LOAD, gpu_layers=11))
     assert finding.code == DOES_NOT_FIT_CARD
     assert finding.values["device"] == "NVIDIA GeForce RTX 3090"
-    assert finding.fixes[0].load.gpu_layers is None
+    assert finding.fixes[0].load.gpu_layers == 5

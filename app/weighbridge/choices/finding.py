@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weighbridge.base.errors import WeighbridgeError
-from weighbridge.choices.changes import Change, ChangeKind, changes
 from weighbridge.choices.choice import Choice, Surroundings, weigh
 from weighbridge.choices.corrections import planned_load
 from weighbridge.choices.fixes import Fix, FixKind, mended
+from weighbridge.choices.speeds import Speedometer
+from weighbridge.choices.ways import Way, WayKind, ways_out
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import HOST
 from weighbridge.estimates.fit import Verdict
@@ -74,9 +75,6 @@ _AGAIN = frozenset(
 )
 """The same load may well go another time, or once what stands in the way is gone."""
 
-_MADE_HERE = (ChangeKind.SETTINGS, ChangeKind.QUANT)
-"""Changes that are made by loading; the others are bought or installed."""
-
 _LEAST_BYTES = 1 << 20
 _BELOW = 3
 _REPOSITORY = re.compile(r"[\w][\w.-]*/[\w][\w.-]*")
@@ -109,6 +107,11 @@ class Ground:
     siblings: tuple[tuple[Model, Blueprint | None], ...] = ()
     models: Path | None = None
 
+    @property
+    def siblings_by_id(self) -> Mapping[str, Blueprint | None]:
+        """What is known of each."""
+        return {model.id: blueprint for model, blueprint in self.siblings}
+
 
 def of_failure(error: WeighbridgeError, choice: Choice, ground: Ground) -> Finding:
     """Of a load, weighed as `choice`, that ended with `error`."""
@@ -139,7 +142,7 @@ def before_load(choice: Choice, ground: Ground) -> Finding | None:
         "missing_bytes": -fit.left_bytes,
         "device": fit.place.name,
     }
-    fixes = (*_of_ending(choice, ground), *_of_changes(choice, ground))
+    fixes = (*_of_ending(choice, ground), *_of_ways(choice, ground))
     return Finding(choice.model, choice.load, code, values, fixes, choice)
 
 
@@ -153,8 +156,8 @@ def _of_memory(choice: Choice, ground: Ground, values: Mapping[str, object]) -> 
     if again.fit is not None and again.fit.verdict is Verdict.PARTIAL:
         load = planned_load(again)
         again_so = replace(again, load=load)
-        yield Fix(FixKind.LOAD, choice.model.id, load, Change(ChangeKind.SETTINGS, again_so))
-    yield from _of_changes(again, replace(ground, around=less))
+        yield Fix(FixKind.LOAD, choice.model.id, load, Way(WayKind.LAYERS, again_so))
+    yield from _of_ways(again, replace(ground, around=less))
 
 
 def _of_ending(choice: Choice, ground: Ground) -> Iterator[Fix]:
@@ -169,17 +172,24 @@ def _may_end(one: Running) -> bool:
     return one.state is State.READY and not one.in_flight
 
 
-def _of_changes(choice: Choice, ground: Ground) -> Iterator[Fix]:
-    """The cheapest of each kind that can be made at once: settings, and a smaller quantisation that is here."""
-    found = changes(choice, ground.around, ground.tables, ground.past, ground.siblings)
-    for change in found:
-        if change.kind is ChangeKind.SETTINGS:
-            yield Fix(FixKind.LOAD, choice.model.id, change.choice.load, change)
-        elif change.kind is ChangeKind.QUANT:
-            other = change.choice
-            yield Fix(FixKind.OTHER_MODEL, choice.model.id, other.load, change, other_id=other.model.id)
-        elif change.kind is ChangeKind.BUILD:
-            yield from _of_builds(choice, ground)
+def _of_ways(choice: Choice, ground: Ground) -> Iterator[Fix]:
+    """One way out of each kind; and a build that would put it on a card that none uses."""
+    blueprints, engine_id = ground.siblings_by_id, choice.runner.engine_id if choice.runner else None
+    clock = Speedometer(ground.around, ground.tables, ground.past)
+
+    def weighed(model: Model, load: Load) -> Choice:
+        blueprint = choice.blueprint if model.id == choice.model.id else blueprints.get(model.id)
+        found = weigh(model, blueprint, load, ground.around, engine_id=engine_id)
+        return replace(found, speeds=clock.of(found))
+
+    for way in ways_out(choice, weighed, [model for model, _ in ground.siblings]):
+        load, other = way.choice.load, way.choice.model
+        if way.kind is WayKind.QUANT:
+            yield Fix(FixKind.OTHER_MODEL, choice.model.id, load, way, other_id=other.id)
+        else:
+            yield Fix(FixKind.LOAD, choice.model.id, load, way)
+    if choice.elsewhere is not None:
+        yield from _of_builds(choice, ground)
 
 
 def _of_builds(choice: Choice, ground: Ground) -> Iterator[Fix]:

@@ -7,9 +7,9 @@ from shlex import quote
 from weighbridge.base.explain import Explanation, explain_code
 from weighbridge.base.units import number, size, tokens
 from weighbridge.base.words import text
-from weighbridge.choices.change_words import change_in_words, what_in_words
 from weighbridge.choices.finding import Finding
 from weighbridge.choices.fixes import Fix, FixKind
+from weighbridge.choices.way_words import given_up_in_words, way_in_words
 from weighbridge_engines.api import Load
 
 
@@ -57,9 +57,8 @@ def figures_in_words(fix: Fix, finding: Finding) -> str:
     """What stands beside the button: the figures of what was weighed, what would be given back; "" where nothing is
     known.
     """
-    if fix.change is not None and finding.asked is not None:
-        whole = change_in_words(fix.change, finding.asked)
-        return whole.removeprefix(f"{what_in_words(fix.change, finding.asked)}: ")
+    if fix.way is not None:
+        return way_in_words(fix.way).removeprefix(f"{given_up_in_words(fix.way)}: ")
     if fix.kind is FixKind.END:
         return text("gives back {size}", size=size(fix.freed_bytes)) if fix.freed_bytes else ""
     if fix.kind is FixKind.INSTALL_BUILD and not fix.verified:
@@ -87,8 +86,8 @@ def command_of(fix: Fix, finding: Finding) -> str | None:
 
 
 def _what(fix: Fix, finding: Finding) -> str:
-    if fix.change is not None and finding.asked is not None:
-        return what_in_words(fix.change, finding.asked)
+    if fix.way is not None:
+        return given_up_in_words(fix.way)
     return ", ".join(_differences(finding.load, fix.load)) if fix.load is not None else ""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from weighbridge.choices.changes import Change
+from weighbridge.choices.ways import Way
 from weighbridge_engines.api import Load
 
 
@@ -30,14 +30,14 @@ class Fix:
 
     AGAIN and LOAD: load it as `load` says. END: end `other_id` first, which gives back `freed_bytes`, then load it as
     `load` says. USE_BUILD and INSTALL_BUILD: `build_id`, called `title`; `verified`: somebody has run it. OTHER_MODEL:
-    load `other_id` instead. VERIFY: read the file again. FETCH: get `repository` from the Hub again. `change` has the
+    load `other_id` instead. VERIFY: read the file again. FETCH: get `repository` from the Hub again. `way` has the
     figures of what was weighed; None where there is nothing to weigh.
     """
 
     kind: FixKind
     model_id: str
     load: Load | None = None
-    change: Change | None = None
+    way: Way | None = None
     other_id: str = ""
     freed_bytes: int | None = None
     build_id: str = ""
