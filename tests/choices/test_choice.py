@@ -18,6 +18,7 @@ from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 from weighbridge.hardware.machine import Memory, MemoryKind
 from weighbridge.running.builds import Offer
+from weighbridge.running.devices import missing_build
 from weighbridge.running.state import State
 
 INTEL = replace(RTX, id="arc", vendor="intel", name="Arc A770", memory=Memory(MemoryKind.DEDICATED, 16 * GIB, 15 * GIB))
@@ -61,7 +62,11 @@ def test_a_card_that_nothing_here_can_use_is_told_with_the_missing_build():
 )
 def test_a_build_that_would_use_the_card_is_named(installed, code, said):
     offer = Offer("llama_server-cuda13", "CUDA 13", "llama_server", "llama.cpp", ("nvidia",), installed)
-    elsewhere = weighed(around(unseen(RTX), told=(replace(told(), offers=(offer,)),))).elsewhere
+    other = replace(offer, build_id="llama_cpp-cuda13", engine_id="llama_cpp")
+    answers = (replace(told(engine_id="llama_cpp"), offers=(other,)), replace(told(), offers=(offer,)))
+    elsewhere = weighed(around(unseen(RTX), told=answers)).elsewhere
+    assert missing_build(unseen(RTX), answers).values["build_id"] == "llama_server-cuda13"
+    assert missing_build(unseen(RTX), answers, "llama_cpp").values["build_id"] == "llama_cpp-cuda13"
     assert (elsewhere.missing.code, elsewhere.missing.values["build_id"]) == (code, "llama_server-cuda13")
     assert elsewhere_in_words(elsewhere).endswith(said.format(card=RTX.name))
 

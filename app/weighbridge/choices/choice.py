@@ -133,7 +133,7 @@ def _unused_cards(devices: Iterable[Device], told: Sequence[Told], engine_id: st
     vendors = ONLY_ON.get(engine_id)
     cards: list[tuple[Device, Cause]] = []
     for device in devices:
-        missing = missing_build(device, told)
+        missing = missing_build(device, told, engine_id)
         suits = vendors is None or device.vendor in vendors
         if missing is not None and suits and device.memory.kind is MemoryKind.DEDICATED:
             cards.append((device, missing))

@@ -170,15 +170,17 @@ def by_engine(told: Iterable[Told]) -> dict[str, tuple[Device, ...]]:
     return {one.engine_id: one.devices for one in told if one.devices is not None}
 
 
-def missing_build(device: CardOrPart, told: Sequence[Told]) -> Cause | None:
+def missing_build(device: CardOrPart, told: Sequence[Told], engine_id: str | None = None) -> Cause | None:
     """What is missing to use a device: None where an engine uses it, or where one that might could not tell.
 
-    Where a build that would use it is known, the values hold its id, "build_id".
+    Where a build that would use it is known, the values hold its id, "build_id": one of the engine `engine_id`, where
+    that is told.
     """
     build = _BUILDS.get(device.vendor)
     if device.seen_by or build is None or any(one.devices is None for one in told):
         return None
-    offer = best_offer(device, sorted((offer for one in told for offer in one.offers), key=_preference))
+    offered = (offer for one in told for offer in one.offers if engine_id in (None, offer.engine_id))
+    offer = best_offer(device, sorted(offered, key=_preference))
     if offer is not None:
         values = {"device": device.name, "build": offer.title, "engine": offer.engine_title}
         code = "engine.build_not_used" if offer.installed else "engine.build_not_installed"
