@@ -64,6 +64,7 @@ def main() -> None:
     parser.add_argument("--downloads", action="store_true", help="the pages Downloads and Network alone")
     parser.add_argument("--engines", action="store_true", help="the page Engines alone, with a card that nothing uses")
     parser.add_argument("--library", action="store_true", help="the Library alone, with models of several programs")
+    parser.add_argument("--load", action="store_true", help="the sheet of a load alone, on --machine or with --model")
     parser.add_argument("--fonts", type=float, default=1.0, help="how much larger the fonts are")
     parser.add_argument("--machine", help="a recorded machine, of tests/hardware/machines, to show the Library on")
     parser.add_argument("--unused", action="store_true", help="no engine here uses the cards of that machine")
@@ -73,7 +74,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ["WEIGHBRIDGE_HOME"] = os.environ["HOME"] = home  # nobody's own models are in a picture
         camera = _Camera(Path(home), arguments.out, arguments.fonts)
-        if arguments.discover:
+        if arguments.load and arguments.model:
+            camera.shoot_load(arguments.model)
+        elif arguments.load:
+            camera.shoot_load_on(arguments.machine)
+        elif arguments.discover:
             camera.shoot_discover(arguments.machine)
         elif arguments.downloads:
             camera.shoot_downloads()
@@ -274,6 +279,74 @@ class _Camera:
         self._until(page.errors.isVisible)
         self._take("discover_offline")
         program.close()
+
+    def shoot_load(self, file: Path) -> None:
+        """A real model, loaded from the sheet with other values than its own, and the sheet over what is loaded."""
+        from weighbridge.running.state import State
+
+        program = self._program
+        models = self._home / "data" / "models"
+        models.mkdir(parents=True, exist_ok=True)
+        (models / file.name).symlink_to(file.resolve())
+        program.open()
+        self._until(lambda: program.services is not None and program.services.memories.machine is not None)
+        library = program.window.pages["library"]
+        self._until(lambda: library.table.chosen is not None)
+        library.set_load()
+        sheet = program.window.page
+        values = {"context": 2048, "key_type": "q8_0", "value_type": "q8_0", "threads": 2, "slots": 2}
+        for name, value in values.items():
+            sheet.set_value(name, value)
+        self._until(lambda: sheet.reckoned is not None and sheet.reckoned.choice.load == sheet.draft.load)
+        self._take("load_changed")
+        sheet.load()
+        self._until(lambda: any(one.state is State.READY for one in program.services.supervisor.running()))
+        self._wait(1_500)
+        self._take("load_done")
+        library.set_load()
+        self._until(lambda: sheet.reckoned is not None)
+        sheet.set_value("threads", 3)
+        for section in sheet.sections.values():
+            section.fold.show_open(True)
+        self._wait(500)
+        self._take("load_loaded")
+        program.close()
+
+    def shoot_load_on(self, recorded: str) -> None:
+        """The sheet on a recorded machine: as it opens, with changes, a refused value, a preset, what does not fit."""
+        from weighbridge.hardware import again, detect
+
+        machine = _machine(recorded, used=True)
+        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", _unmoved):
+            program = self._program
+            _put_headers(self._home / "data" / "models")
+            program.open()
+            self._until(lambda: program.services is not None and program.services.memories.machine is not None)
+            for name, layers in (("gemma-3-12b", 20), ("llama-3.3-70b", 81)):
+                self._take_sheet(recorded, name, layers)
+            program.close()
+
+    def _take_sheet(self, recorded: str, name: str, layers: int) -> None:
+        """As it opens, and with values that are changed and refused."""
+        program = self._program
+        library = program.window.pages["library"]
+        self._until(partial(_listed, library, name))
+        library.table.choose(name)
+        self._until(partial(_looked_at, program.services, library))
+        library.set_load()
+        sheet = program.window.page
+        self._until(lambda: sheet.reckoned is not None)
+        self._take(f"load_{recorded}_{name}")
+        changed = {"context": 65_536, "key_type": "q8_0", "value_type": "q8_0", "gpu_layers": layers, "threads": 200}
+        for setting, value in changed.items():
+            sheet.set_value(setting, value)
+        self._until(lambda: sheet.reckoned is not None and sheet.reckoned.choice.load == sheet.draft.load)
+        sheet.presets.saved.emit("long texts")
+        line = sheet.sections["memory"].lines["slots"].field
+        line.setText("999")
+        line.editingFinished.emit()
+        self._take(f"load_{recorded}_{name}_changed")
+        sheet.closed.emit()
 
     def shoot_on(self, recorded: str, used: bool) -> None:
         """The Library on a recorded machine: what fits, what fits in part, what does not."""

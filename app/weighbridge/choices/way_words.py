@@ -7,6 +7,7 @@ from weighbridge.base.words import plural, text
 from weighbridge.choices.speed_words import speed_in_words
 from weighbridge.choices.ways import Way, WayKind
 from weighbridge.choices.words import verdict_in_words
+from weighbridge_engines.api import Load
 
 MINUS = "\u2212"
 _HARDLY_TPS = 0.05
@@ -24,6 +25,8 @@ def way_in_words(way: Way) -> str:
 def given_up_in_words(way: Way) -> str:
     """What is given up: "A context of 8,192 tokens"."""
     load, model = way.choice.load, way.choice.model
+    if way.kind is WayKind.TOGETHER:
+        return _together(load)
     if way.kind is WayKind.CONTEXT:
         return text("A context of {tokens}", tokens=tokens(load.context))
     if way.kind is WayKind.CACHE:
@@ -32,6 +35,15 @@ def given_up_in_words(way: Way) -> str:
         count = load.gpu_layers or 0
         return plural("{count} layer on cards", "{count} layers on cards", count, count=number(count))
     return text("{model} instead, {size}, which is here", model=model.id, size=size(model.size_bytes))
+
+
+def _together(load: Load) -> str:
+    """ "Layers left to the engine, KV cache in q8_0, a context of 8,192 tokens"."""
+    said = [text("Layers left to the engine")]
+    if load.key_type is not None:
+        said.append(text("KV cache in {type}", type=load.key_type))
+    said.append(text("a context of {tokens}", tokens=tokens(load.context)))
+    return ", ".join(said)
 
 
 def memory_change_in_words(change_bytes: int | None) -> str:

@@ -27,6 +27,7 @@ class WayKind(StrEnum):
     CONTEXT = "context"
     CACHE = "cache"
     LAYERS = "layers"
+    TOGETHER = "together"
     QUANT = "quant"
 
 
@@ -44,7 +45,8 @@ Weigh = Callable[[Model, Load], Choice]
 
 def ways_out(choice: Choice, weighed: Weigh, siblings: Iterable[Model]) -> tuple[Way, ...]:
     """For a load that does not fit: the longest context with which it does, the KV type with the least loss, the most
-    layers on cards, the largest of `siblings` (largest first). Only those with which it really fits.
+    layers on cards, the largest of `siblings` (largest first). Only those with which it really fits; where none of
+    the first three is enough by itself, all of them together.
     """
     if choice.fit is None or choice.fit.verdict in GOOD:
         return ()
@@ -53,10 +55,17 @@ def ways_out(choice: Choice, weighed: Weigh, siblings: Iterable[Model]) -> tuple
         (WayKind.CONTEXT, trial.contexts()),
         (WayKind.CACHE, trial.caches()),
         (WayKind.LAYERS, trial.layers()),
-        (WayKind.QUANT, trial.quants(siblings)),
     )
-    found = ((kind, next(filter(_is_good, each), None)) for kind, each in kinds)
-    return tuple(Way(kind, made) for kind, made in found if made is not None)
+    found = [*_first(kinds)] or [*_first([(WayKind.TOGETHER, trial.together())])]
+    return (*found, *_first([(WayKind.QUANT, trial.quants(siblings))]))
+
+
+def _first(kinds: Iterable[tuple[WayKind, Iterator[Choice]]]) -> Iterator[Way]:
+    """The first of each kind with which it fits."""
+    for kind, choices in kinds:
+        made = next(filter(_is_good, choices), None)
+        if made is not None:
+            yield Way(kind, made)
 
 
 @dataclass(frozen=True)
@@ -66,13 +75,13 @@ class _Trial:
     choice: Choice
     weighed: Weigh
 
-    def contexts(self) -> Iterator[Choice]:
+    def contexts(self, **given_up: object) -> Iterator[Choice]:
         """The longest that fits, in steps of a cache."""
         context = self.choice.fit.plan.context if self.choice.fit else 0
         shorter = range(min(SHORTEST_CONTEXT, context // 2), context, _STEP)[::-1]
-        first = bisect_left(shorter, True, key=lambda tokens: _is_good(self._with(context=tokens)))
+        first = bisect_left(shorter, True, key=lambda tokens: _is_good(self._with(context=tokens, **given_up)))
         if first < len(shorter):
-            yield self._with(context=shorter[first])
+            yield self._with(context=shorter[first], **given_up)
 
     def caches(self) -> Iterator[Choice]:
         """Types that take less than what is asked for; they need flash attention."""
@@ -93,6 +102,14 @@ class _Trial:
         first = bisect_left(fewer, True, key=lambda count: _is_good(self._with(gpu_layers=count)))
         if first < len(fewer):
             yield self._with(gpu_layers=fewer[first])
+
+    def together(self) -> Iterator[Choice]:
+        """Layers as the engine likes them, with the smaller types and then with the longest context that fits."""
+        divided = {"gpu_layers": None, "cpu_experts": None}
+        smaller = [{"key_type": one.load.key_type, "value_type": one.load.value_type} for one in self.caches()]
+        for types in ({}, *smaller):
+            yield self._with(**divided, **types)
+            yield from self.contexts(**divided, **types)
 
     def quants(self, siblings: Iterable[Model]) -> Iterator[Choice]:
         """The same model in fewer bytes."""

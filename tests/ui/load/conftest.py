@@ -34,10 +34,10 @@ def known(full, monkeypatch):
         monkeypatch.setattr(where, "_sources", changed)
     full.memories.machine = machine()
 
-    def on(*cards):
-        full.memories.machine = seen["machine"] = machine(devices=cards)
+    def on(*cards, **changes):
+        full.memories.machine = seen["machine"] = machine(devices=cards, **changes)
 
-    full.weighing.use_cards = on
+    full.weighing.use_cards = full.weighing.use_machine = on
     return full
 
 

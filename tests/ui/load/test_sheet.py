@@ -3,6 +3,7 @@ from PySide6.QtCore import Qt
 from tests.ui.fakes import GIB, running
 from tests.ui.load.conftest import card
 
+from weighbridge.hardware.machine import Bandwidth
 from weighbridge.running.state import State
 from weighbridge_engines.api import Load
 
@@ -95,6 +96,35 @@ def test_a_wrong_value_stays_and_is_refused_with_its_range(qtbot, sheet, model):
     assert (sheet.draft.load.slots, sheet.load_button.isEnabled()) == (1, False)
     typed(qtbot, sheet, "memory", "slots", "2")
     assert (shown.why.text(), sheet.load_button.isEnabled()) == ("", True)
+
+
+def test_what_was_typed_wrong_is_forgotten_with_all_else(qtbot, sheet, known, model):
+    opened(qtbot, sheet, model)
+    shown = line(sheet, "memory", "slots")
+    shown.field.selectAll()
+    qtbot.keyClicks(shown.field, "999")
+    qtbot.keyClick(shown.field, Qt.Key.Key_Return)
+    sheet.reset()
+    assert (shown.field.text(), shown.why.text(), sheet.load_button.isEnabled()) == ("1", "", True)
+    qtbot.keyClicks(shown.field, "99")
+    other = next(one for one in known.library.models if one.id == "Qwen3-0.6B-Q8_0")
+    opened(qtbot, sheet, other)
+    assert (line(sheet, "memory", "slots").field.text(), sheet.draft.load.slots) == ("1", 1)
+
+
+def test_where_the_memory_is_measured_a_change_tells_its_speed(qtbot, sheet, known, model):
+    known.weighing.use_machine(bandwidth=Bandwidth(40.0, 40.0, "", "2026-01-01"))
+    opened(qtbot, sheet, model)
+    assert "tok/s" in sheet.verdict.figures[1]
+    typed(qtbot, sheet, "speed", "threads", "1")
+    assert "tok/s" in line(sheet, "speed", "threads").effect.text()
+
+
+def test_where_it_is_not_a_change_of_speed_is_unknown(qtbot, sheet, model):
+    opened(qtbot, sheet, model)
+    assert sheet.reckoned.no_speed.code == "speed.no_ram_bandwidth"
+    typed(qtbot, sheet, "speed", "threads", "1")
+    assert line(sheet, "speed", "threads").effect.text() == "speed unknown"
 
 
 def test_settings_that_do_not_go_together_are_told_at_one_of_them(qtbot, sheet, model):

@@ -68,6 +68,7 @@ class LineField(QLineEdit):
         super().__init__()
         self._control = control
         self._shown: Any = None
+        self._is_wrong = False
         self._settle = QTimer(self, interval=SETTLE_MS, singleShot=True)
         self._settle.timeout.connect(self._take)
         if control.kind in (Kind.WHOLE, Kind.NUMBER):
@@ -79,7 +80,7 @@ class LineField(QLineEdit):
         """Show `value`, unless it is the one that is being typed; `left` is what the engine would take."""
         del word
         self.setPlaceholderText(left)
-        if self._settle.isActive() or (value == self._shown and self.hasFocus()):
+        if self._settle.isActive() or (value == self._shown and self.isModified()):
             return
         self._shown = value
         self.setText(as_typed(value))
@@ -96,9 +97,11 @@ class LineField(QLineEdit):
         self.setText(as_typed(max(int(least), moved)))
         self._settle.start()
 
-    def quiet(self) -> None:
-        """Take nothing more."""
+    def forget(self) -> None:
+        """What is being typed, or was typed wrong, counts no more."""
         self._settle.stop()
+        self._shown, self._is_wrong = None, False
+        self.clear()
 
     def _take(self) -> None:
         self._settle.stop()
@@ -106,11 +109,12 @@ class LineField(QLineEdit):
         try:
             value = self._control.read(_plain(self._control, words)) if words else None
         except Unsupported as error:
+            self._is_wrong = True
             self.refused.emit(error.cause)
             return
-        if value != self._shown or not words:
-            self._shown = value
-        self.chosen.emit(value)
+        if value != self._shown or self._is_wrong:
+            self._shown, self._is_wrong = value, False
+            self.chosen.emit(value)
 
 
 class TextField(QPlainTextEdit):
@@ -138,8 +142,10 @@ class TextField(QPlainTextEdit):
             self.setPlainText(as_typed(value))
             self._settle.stop()
 
-    def quiet(self) -> None:
-        """Take nothing more."""
+    def forget(self) -> None:
+        """What is being typed, or was typed wrong, counts no more."""
+        self._shown = None
+        self.clear()
         self._settle.stop()
 
     def _take(self) -> None:

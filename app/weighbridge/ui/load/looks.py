@@ -12,7 +12,7 @@ from weighbridge.choices.setting_words import setting_in_words
 from weighbridge.choices.way_words import memory_change_in_words, speed_change_in_words
 from weighbridge.estimates.fit import Verdict
 from weighbridge.hardware.machine import Cpu
-from weighbridge.running.load_settings import Control
+from weighbridge.running.load_settings import Change, Control
 from weighbridge.running.state import Running, State
 from weighbridge.ui.load.reckoning import Effect, Reckoned, is_unweighed
 from weighbridge_engines.api import Load
@@ -59,7 +59,10 @@ def beside_in_words(control: Control, reckoned: Reckoned | None, *, changed: boo
         return ""
     if is_unweighed(control):
         return text("not weighed")
-    return effect_in_words(reckoned.effects.get(control.name)) if reckoned is not None else ""
+    effect = reckoned.effects.get(control.name) if reckoned is not None else None
+    if effect is not None and effect.tps is None and Change.MEMORY not in control.changes:
+        return text("speed unknown")
+    return effect_in_words(effect)
 
 
 def option_in_words(control: Control, value: Any, reckoned: Reckoned | None) -> str:

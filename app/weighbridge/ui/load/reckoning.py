@@ -21,7 +21,7 @@ from weighbridge.running.load_settings import Change, Control, Kind
 from weighbridge.running.speed_observations import SpeedObservation
 from weighbridge.ui.load.draft import Draft
 from weighbridge.ui.weighing_sources import Sources
-from weighbridge_engines.api import Load
+from weighbridge_engines.api import Cause, Load
 
 WEIGHED = frozenset(
     {
@@ -62,7 +62,7 @@ class Effect:
 class Reckoned:
     """The load that was asked for, and what is set now. `effects` are of each changed setting by itself, by name;
     `options` of each value that a setting could be given, by name and value. `one_card` is the load on the best single
-    card that holds all of it. `ways` are there where it does not fit.
+    card that holds all of it, `no_speed` why the speed is unknown, where it is. `ways` are there where it does not fit.
     """
 
     choice: Choice
@@ -70,6 +70,7 @@ class Reckoned:
     effects: Mapping[str, Effect] = field(default_factory=dict)
     options: Mapping[tuple[str, Any], Effect] = field(default_factory=dict)
     one_card: Choice | None = None
+    no_speed: Cause | None = None
     ways: tuple[Way, ...] = ()
 
     @property
@@ -94,7 +95,7 @@ def reckon(asked: Asked, sources: Sources, task: Task) -> Reckoned:
     clock = _Clock(asked, sources)
     draft, model = asked.draft, asked.model
     now = clock.of(model, draft.load)
-    found = Reckoned(now, clock.of(model, draft.before))
+    found = Reckoned(now, clock.of(model, draft.before), no_speed=clock.why_unknown(now))
     task.check()
     found = replace(found, effects=_effects(clock, draft, now, task), one_card=_one_card(clock, draft, now))
     task.check()
@@ -130,6 +131,10 @@ class _Clock:
         made = replace(made, speeds=self._meter.of(made))
         self._known.append((model, load, made))
         return made
+
+    def why_unknown(self, choice: Choice) -> Cause | None:
+        """Why `choice` has no speed; None where it has one."""
+        return None if _tps(choice) is not None else self._meter.why_unknown(choice)
 
 
 def _effects(clock: _Clock, draft: Draft, now: Choice, task: Task) -> dict[str, Effect]:

@@ -21,7 +21,8 @@ from weighbridge.ui.widgets.fold import Fold
 from weighbridge.ui.widgets.parts import button, column, label
 from weighbridge_engines.api import Cause
 
-_NAME_EMS, _FIELD_EMS, _WIDE_EMS = 9, 9, 16
+_NAME_EMS, _FIELD_EMS, _WIDE_EMS, _EFFECT_EMS = 11, 9, 15, 9
+_NARROW_NAME_EMS, _NARROW_EFFECT_EMS = 8, 6
 
 
 class SettingLine(QObject):
@@ -48,6 +49,8 @@ class SettingLine(QObject):
         self.field.setAccessibleDescription(setting_hint(control.name))
         self.unit = label(unit_in_words(control.unit), "dim")
         self.effect = ElidedLabel(at_left=True)
+        self.hint = ElidedLabel(at_left=True)
+        self.hint.setText(setting_hint(control.name))
         self.back = button(text("Reset"), partial(self.put_back.emit, control.name), "quiet")
         self.back.setAccessibleName(text("Reset: {setting}", setting=title))
         self.why = label("", "bad", wrap=True)
@@ -75,10 +78,11 @@ class SettingLine(QObject):
         self.why.setText(words)
         self.why.setVisible(bool(words))
 
-    def quiet(self) -> None:
-        """Take nothing more of what is being typed."""
+    def forget(self) -> None:
+        """What is being typed, or was typed wrong, counts no more."""
         if isinstance(self.field, LineField | TextField):
-            self.field.quiet()
+            self.field.forget()
+        self.say("")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.Enter):
@@ -115,7 +119,8 @@ class Section(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(2 * STEP)
         self._grid.setVerticalSpacing(STEP)
-        self._grid.setColumnStretch(3, 1)
+        self._grid.setColumnStretch(5, 1)
+        self._wide = True
         held = column(owner=self._inner, gap=2)
         if head is not None:
             held.addWidget(head)
@@ -154,16 +159,17 @@ class Section(QWidget):
             if line.why.property("role") != "bad" or line.why.isHidden() or name in said:
                 line.say(*said.get(name, ("", "dim")))
 
-    def open_at(self, name: str) -> None:
-        """Unfold it and go to a setting."""
-        self._fold.show_open(True)
-        if name in self._lines:
-            self._lines[name].field.setFocus()
+    def use_wide(self, wide: bool) -> None:
+        """Whether there is room for long names and for units; the sentence at the foot tells those too."""
+        if wide != self._wide:
+            self._wide = wide
+            for line in self._lines.values():
+                self._measure(line)
 
-    def quiet(self) -> None:
-        """Take nothing more of what is being typed."""
+    def forget(self) -> None:
+        """What is being typed, or was typed wrong, counts no more; call `show_draft` after it."""
         for line in self._lines.values():
-            line.quiet()
+            line.forget()
 
     def _unfolded(self, is_open: bool) -> None:
         if not is_open or self._lines:
@@ -175,15 +181,13 @@ class Section(QWidget):
             self.say(self._said)
 
     def _add(self, line: SettingLine) -> None:
-        place, em = self._grid.rowCount(), self.fontMetrics().height()
-        wide = isinstance(line.field, TextField | FileField)
-        line.name.setMinimumWidth(em * _NAME_EMS)
-        line.field.setFixedWidth(em * (_WIDE_EMS if wide else _FIELD_EMS))
-        for at, widget in enumerate((line.name, line.field, line.unit, line.effect, line.back)):
+        place, wide = self._grid.rowCount(), isinstance(line.field, TextField | FileField)
+        self._measure(line)
+        for at, widget in enumerate((line.name, line.field, line.unit, line.effect, line.back, line.hint)):
             self._grid.addWidget(widget, place, at, Qt.AlignmentFlag.AlignVCenter)
         if wide:
             self._grid.addWidget(line.field, place, 1, 1, 2)
-        self._grid.addWidget(line.why, place + 1, 0, 1, 5)
+        self._grid.addWidget(line.why, place + 1, 0, 1, 6)
         _keep_room(line.back)
         line.why.hide()
         line.chosen.connect(self.chosen)
@@ -191,6 +195,14 @@ class Section(QWidget):
         line.refused.connect(self.refused)
         line.hinted.connect(self.hinted)
         self._lines[line.control.name] = line
+
+    def _measure(self, line: SettingLine) -> None:
+        em, wide = self.fontMetrics().height(), isinstance(line.field, TextField | FileField)
+        line.name.setFixedWidth(em * (_NAME_EMS if self._wide else _NARROW_NAME_EMS))
+        line.field.setFixedWidth(em * (_WIDE_EMS if wide and self._wide else _FIELD_EMS))
+        line.effect.setMinimumWidth(em * (_EFFECT_EMS if self._wide else _NARROW_EFFECT_EMS))
+        line.unit.setVisible(self._wide and not wide)
+        line.hint.setVisible(self._wide)
 
 
 def _keep_room(each: QPushButton | QLabel) -> None:

@@ -40,7 +40,7 @@ from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.parts import action, button, clear, column, give_role, label, panel, row
 from weighbridge_engines.api import Cause, Engine, Load
 
-_WIDE_EMS, _SUMMARY_EMS = 58, 23
+_WIDE_EMS, _ROOMY_EMS, _SUMMARY_EMS, _LEAST_SUMMARY_EMS = 48, 66, 23, 19
 _HOLDING = (State.LOADING, State.READY)
 
 
@@ -125,7 +125,8 @@ class LoadSheet(Page):
 
     def show_model(self, model: Model, load: Load | None = None) -> None:
         """Show `model`, as it is loaded, else as `load` says, else as it would be loaded by itself."""
-        self._model, self._wrong, self._reckoned = model, {}, None
+        self._model, self._reckoned = model, None
+        self._forget()
         self._errors.hide()
         self._say("")
         self._keeper.show_model(model)
@@ -172,10 +173,10 @@ class LoadSheet(Page):
     def reset(self) -> None:
         """As it was when the sheet was opened."""
         if self._draft is not None:
-            self._wrong = {}
-            self._change_engine(replace(self._draft, load=self._draft.before))
+            self._use_load(self._draft.before)
 
     def entered(self) -> None:
+        self._show_draft()
         self._ask()
         self._show_running()
         memory = self.sections.get("memory")
@@ -184,8 +185,7 @@ class LoadSheet(Page):
 
     def left(self) -> None:
         self._reckoner.quiet()
-        for each in self._sections:
-            each.quiet()
+        self._forget()
 
     def escape(self) -> bool:
         if self._presets.asks:
@@ -204,12 +204,12 @@ class LoadSheet(Page):
     def _lay_out(self) -> None:
         head = row(self._title, self._presets, None, self._leave, gap=3)
         self._inner = QWidget()
-        self._listed: QVBoxLayout = column(owner=self._inner, margin=4, gap=3)
+        self._listed: QVBoxLayout = column(gap=3)
+        column(self._listed, None, owner=self._inner, margin=4)
         self._left = _scrolled(self._inner)
         self._left_panel = panel(self._left, margin=0)
         self._right = _scrolled(None)
         self._right_panel = panel(self._right, margin=0)
-        self._right_panel.setFixedWidth(self.fontMetrics().height() * _SUMMARY_EMS)
         body = row(self._left_panel, self._right_panel, gap=3)
         body.setStretch(0, 1)
         foot = row(self._hint, self._once, self._back, self._load, gap=3)
@@ -280,16 +280,14 @@ class LoadSheet(Page):
 
     def _build_sections(self) -> None:
         self._cards.setParent(None)
-        for each in self._sections:
-            each.quiet()
-        self._listed.removeWidget(self._held)
+        for kept in (self._held, self._summary.ways):
+            self._listed.removeWidget(kept)
         clear(self._listed)
         self._sections = []
         if self._draft is not None:
             for group in groups(self._draft.controls, with_cards=self._needs_cards()):
                 head = self._cards if group.name == "cards" else None
                 self._sections.append(self._section(Section(self._services.theme, group, head)))
-        self._listed.addStretch(1)
         self._arrange()
 
     def _section(self, made: Section) -> Section:
@@ -306,9 +304,15 @@ class LoadSheet(Page):
         self._show_draft()
         self._ask()
 
+    def _forget(self) -> None:
+        """What is being typed, or was typed wrong, counts no more."""
+        self._wrong = {}
+        for each in self._sections:
+            each.forget()
+
     def _use_load(self, load: Load) -> None:
         if self._draft is not None:
-            self._wrong = {}
+            self._forget()
             self._change_engine(replace(self._draft, load=load))
 
     def _to_plain(self) -> None:
@@ -430,19 +434,24 @@ class LoadSheet(Page):
             self._services.bus.failed.emit(error)
 
     def _arrange(self) -> None:
-        """What it comes to stands at the right, or above the settings where there is no room."""
+        """What it comes to stands at the right; where there is no room, below the settings, and ways out above them."""
         em = self.fontMetrics().height()
-        wide = self.width() >= _WIDE_EMS * em
+        wide, roomy = self.width() >= _WIDE_EMS * em, self.width() >= _ROOMY_EMS * em
+        self._right_panel.setFixedWidth(em * (_SUMMARY_EMS if roomy else _LEAST_SUMMARY_EMS))
+        for each in self._sections:
+            each.use_wide(roomy)
         self._right_panel.setVisible(wide)
         if wide and self._right.widget() is not self._held:
             self._listed.removeWidget(self._held)
             self._right.setWidget(self._held)
-            self._held.show()
+            self._summary.take_ways()
         elif not wide and self._listed.indexOf(self._held) < 0:
             if self._right.widget() is self._held:
                 self._right.takeWidget()
-            self._listed.insertWidget(0, self._held)
-            self._held.show()
+            self._listed.addWidget(self._held)
+            self._held.setAutoFillBackground(False)  # a scroll area has it filled
+            self._listed.insertWidget(0, self._summary.ways)
+        self._held.show()
 
 
 def _scrolled(inner: QWidget | None) -> QScrollArea:

@@ -51,9 +51,9 @@ class WaysPanel(QWidget):
             return
         self._ways, self._buttons = ways, []
         clear(self._lines)
-        self._head.setText(text("It does not fit so. Give up one of these, or leave it:"))
+        self._head.setText(text("This does not fit. Give something up, or leave it:"))
         for way in ways:
-            self._add(way_in_words(way), text("Take this"), lambda way=way: self.taken.emit(way))
+            self._add(way_in_words(way), text("Take"), lambda way=way: self.taken.emit(way))
         self._add(text("Nothing: it is not loaded."), text("Leave it"), self.left.emit)
 
     def _add(self, said: str, act: str, do: object) -> None:
@@ -82,7 +82,7 @@ class Summary(QWidget):
         self._command_head = label(text("The same with llama-server"), "heading")
         parts = (self.ways, self.bars, self._ends, self._company, self._basis, self._loaded_head, self._loaded)
         command = (self._command_head, self._command, row(self._copy, None))
-        column(*parts, *command, None, owner=self, gap=3)
+        self._lines = column(*parts, *command, None, owner=self, gap=3)
 
     @property
     def ends(self) -> str:
@@ -103,6 +103,10 @@ class Summary(QWidget):
     def company(self) -> str:
         """What else is loaded, as it is said."""
         return self._company.text()
+
+    def take_ways(self) -> None:
+        """Ways out stand at the top again, after they stood elsewhere."""
+        self._lines.insertWidget(0, self.ways)
 
     def show_reckoned(self, reckoned: Reckoned | None, *, needed: bool) -> None:
         """Show bars, where they come from, and ways out where those are `needed`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from weighbridge.base.explain import explain_code
 from weighbridge.base.words import text
 from weighbridge.choices.speed_words import speed_in_words
 from weighbridge.choices.way_words import memory_change_in_words, speed_change_in_words
@@ -54,7 +55,9 @@ class VerdictStrip(QWidget):
         self._memory.say(memory, weight.basis(choice))
         decode = choice.speeds.decode if choice.speeds else None
         speed = _with_change(speed_in_words(decode), speed_change_in_words(whole.tps))
-        self._speed.say(speed, text("Against what is set now, in brackets."))
+        unknown = reckoned.no_speed
+        why = "" if unknown is None else str(explain_code(unknown.code, unknown.values))
+        self._speed.say(speed, why or text("Calculated; in brackets the change against what is set now."))
 
 
 def _with_change(shown: str, change: str) -> str:

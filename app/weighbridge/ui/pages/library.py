@@ -304,7 +304,7 @@ class LibraryPage(Page):
         self._do_remove = self._on_chosen(text("Remove the chosen model…"), self._shelf.remove, "Del")
         self._do_note = action(self, text("Write a note on the chosen model"), self._detail.note.setFocus, "F2")
         self._menu = QMenu(self._detail.more)
-        self._menu.addActions([self._do_reveal, self._do_copy, self._do_verify, self._do_note])
+        self._menu.addActions([self._do_set, self._do_reveal, self._do_copy, self._do_verify, self._do_note])
         self._menu.addSeparator()
         self._menu.addAction(self._do_remove)
         self._menu.insertMenu(self._do_remove, self._beside)
@@ -385,7 +385,7 @@ class LibraryPage(Page):
 
     def _show_menu(self, place: QPoint) -> None:
         menu = QMenu(self)
-        menu.addActions([self._do_load, self._do_set, self._do_stop, self._do_pin, self._do_chat])
+        menu.addActions([self._do_load, self._do_stop, self._do_pin, self._do_chat])
         menu.addSeparator()
         menu.addActions(self._menu.actions())
         menu.exec(place)

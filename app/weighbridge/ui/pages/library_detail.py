@@ -259,4 +259,4 @@ class LibraryDetail(QFrame):
         self._stop.setText(words)
         self._stop.setAccessibleName(words)
         self._chat.setVisible(whole)
-        self._set.setVisible(whole)
+        self._set.setVisible(whole and not active)
