@@ -174,8 +174,10 @@ def test_a_program_is_added_shown_and_taken_off_the_list_again(qtbot, make, tmp_
     made = make(engine=SERVER)
     made.engines.ask_child = None
     qtbot.mouseClick(made.page._add, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bool(said(made)), timeout=5000)
-    assert said(made).startswith(f"{path} is on the list. Sees CPU · CUDA0")
+    assert said(made) == f"Asking {path} what it is, and trying it…"
+    assert [one.text() for one in made.page.question.buttons] == ["Cancel"]
+    qtbot.waitUntil(lambda: said(made).startswith(f"{path} is on the list. Sees CPU · CUDA0"))
+    assert in_use(made) == ["llama_server"]
     (build,) = [one for one in made.engines.builds if one.place]
     qtbot.waitUntil(lambda: build.id in made.page.rows)
     assert "Take off the list" in menu(made.page.rows[build.id])
@@ -190,9 +192,22 @@ def test_a_file_that_is_no_program_is_told_above_the_cards(qtbot, make, tmp_path
     made = make(engine=SERVER)
     made.builds.add(tmp_path / "nothing")
     qtbot.waitUntil(made.page.errors.isVisible)
+    assert said(made) == ""
     assert "nothing" in made.page.errors.shown_report.what
     assert made.page.escape()
     assert made.page.errors.isHidden()
+
+
+def test_asking_a_program_can_be_given_up(qtbot, make, tmp_path):
+    path = tmp_path / "llama-server"
+    path.write_text("#!/bin/sh\nsleep 2\n")
+    path.chmod(0o755)
+    made = make(engine=SERVER)
+    made.engines.ask_child = None
+    made.builds.add(path)
+    made.page.question.buttons[0].click()
+    qtbot.waitUntil(lambda: not made.builds.doing)
+    assert (said(made), made.builds.errors) == ("", {})
 
 
 def test_offline_nothing_is_fetched_and_wheels_can_be_installed(qtbot, make, tmp_path, monkeypatch):

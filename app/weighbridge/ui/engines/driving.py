@@ -9,10 +9,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 
 from weighbridge.base.errors import Cancelled
-from weighbridge.base.explain import explain_code
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
-from weighbridge.choices.build_words import title_in_words, tried_in_words
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
 from weighbridge.running.build_trial import trial_model
@@ -20,10 +18,11 @@ from weighbridge.running.builds import Build, BuildKind
 from weighbridge.running.devices import EngineDevices, Told
 from weighbridge.running.engines import Engines
 from weighbridge.running.installation import Installer, Outcome, disk_bytes
+from weighbridge.running.programs import ENGINE_ID
 from weighbridge.ui.background import Background
+from weighbridge.ui.engines import telling
 from weighbridge.ui.engines.installation import Installation, Said
 from weighbridge.ui.engines.looks import Act, Known
-from weighbridge.ui.engines.words import devices_in_words
 from weighbridge.ui.impatient import impatient
 from weighbridge.ui.machine_facts import MachineFacts
 
@@ -98,28 +97,38 @@ class EngineBuilds(QObject):
     def use(self, build_id: str) -> None:
         """Use a build from now on; a program that was only found is asked first."""
         before = next((one.id for one in self._of_same(build_id) if one.in_use and one.missing is None), None)
-        self._do(build_id, Act.USE, lambda: self.engines.use(build_id), lambda _: self._used(build_id, before))
+        self._do(build_id, Act.USE, lambda _task: self.engines.use(build_id), lambda _: self._used(build_id, before))
 
     def remove(self, build_id: str) -> None:
         """Delete an environment, or take a program off the list."""
         build = self.engines.build(build_id)
         act = Act.FORGET if build.kind is BuildKind.PROGRAM else Act.REMOVE
-        self._do(build_id, act, lambda: self._installer.remove(build_id), lambda _: self._removed(build))
+        self._do(build_id, act, lambda _task: self._installer.remove(build_id), lambda _: self._removed(build))
 
     def probe(self, build_id: str) -> None:
         """Ask a build anew what it can compute on."""
         machine = self.machine()
         if machine is not None:
-            self._do(build_id, Act.PROBE, lambda: self._ask(build_id, machine), self._probed)
+            self._do(build_id, Act.PROBE, lambda _task: self._ask(build_id, machine), self._probed)
 
     def add(self, path: Path) -> None:
-        """Take in a program of the user's; it is used where the user says so."""
-        self._do(str(path), Act.INSTALL, lambda: self.engines.add(path), self._added)
+        """Take in a program of the user's, and try it; it is used where the user says so."""
+        model = trial_model(self._models(), self.engines.catalogue[ENGINE_ID].formats)
+
+        def added(build: Build) -> None:
+            self.said.emit(Said(telling.added_in_words(build, tried=model is not None)))
+
+        task = self._do(
+            str(path), Act.INSTALL, lambda task: self._installer.add(path, task, model=model, use=False), added
+        )
+        if task is not None:
+            said = text("Asking {path} what it is, and trying it…", path=path)
+            self.said.emit(Said(said, ((text("Cancel"), task.cancel),)))
 
     def read_log(self, build_id: str) -> None:
         """Have the log of the last installation in `logs`."""
 
-        def read() -> list[str]:
+        def read(_task: Task) -> list[str]:
             return self._installer.log_of(build_id).read_text("utf-8", "replace").splitlines()
 
         self._do(build_id, Act.LOG, read, lambda lines: self._keep_log(build_id, lines))
@@ -134,10 +143,10 @@ class EngineBuilds(QObject):
         self._forget_error(build_id)
         self.changed.emit()
 
-    def _do(self, name: str, act: Act, work: Callable[[], object], done: Callable[..., object]) -> None:
-        """Do `work` for `name`, one thing at a time for each."""
+    def _do(self, name: str, act: Act, work: Callable[[Task], object], done: Callable[..., object]) -> Task | None:
+        """Do `work` for `name`, one thing at a time for each; None where another one goes on."""
         if name in self.doing:
-            return
+            return None
         self.doing = {**self.doing, name: act}
         self._forget_error(name)
 
@@ -146,16 +155,19 @@ class EngineBuilds(QObject):
             done(found)
             self.look()
 
-        self._background.stream(
-            lambda task: impatient(work, task, f"engine {act}"), ended, partial(self._failed, name), "engine"
+        task = self._background.stream(
+            lambda task: impatient(lambda: work(task), task, f"engine {act}"), ended, partial(self._failed, name), act
         )
         self.changed.emit()
+        return task
 
     def _end(self, name: str) -> None:
         self.doing = {one: act for one, act in self.doing.items() if one != name}
         self.changed.emit()
 
     def _failed(self, name: str, error: BaseException) -> None:
+        if self.doing.get(name) is Act.INSTALL:
+            self.said.emit(Said(""))  # that a program is being asked
         self._end(name)
         self._keep_error(name, error)
 
@@ -198,19 +210,7 @@ class EngineBuilds(QObject):
 
     def _installed(self, outcome: Outcome) -> None:
         self.installation = None
-        build = outcome.build
-        told = [text("The {build} build of {engine} is installed.", build=build.title, engine=build.engine_title)]
-        if outcome.why_not is not None:
-            told = [str(explain_code(outcome.why_not.code, outcome.why_not.values))]
-        elif build.in_use:
-            told = [
-                text(
-                    "The {build} build of {engine} is installed and in use.",
-                    build=build.title,
-                    engine=build.engine_title,
-                )
-            ]
-        self.said.emit(Said(" ".join([*told, devices_in_words(build.devices) + ".", tried_in_words(build)])))
+        self.said.emit(Said(telling.installed_in_words(outcome)))
         self.facts.ask_again()
         self.look()
 
@@ -220,23 +220,13 @@ class EngineBuilds(QObject):
         self.look()
 
     def _used(self, build_id: str, before: str | None) -> None:
-        build = self.engines.build(build_id)
-        said = text(
-            "{engine} is loaded as {build} from now on; what is loaded goes on as it is.",
-            engine=build.engine_title,
-            build=title_in_words(build),
-        )
-        undo = partial(self.use, before) if before not in (None, build_id) else None
-        self.said.emit(Said(said, undo))
+        undo = ((text("Undo"), partial(self.use, before)),) if before not in (None, build_id) else ()
+        self.said.emit(Said(telling.used_in_words(self.engines.build(build_id)), undo))
 
     def _removed(self, build: Build) -> None:
-        if build.kind is BuildKind.PROGRAM:
-            said = text("{path} is off the list; the file is where it was.", path=build.place)
-            self.said.emit(Said(said, partial(self.add, Path(build.place))))
-        else:
-            self.said.emit(
-                Said(text("The {build} build of {engine} is removed.", build=build.title, engine=build.engine_title))
-            )
+        is_program = build.kind is BuildKind.PROGRAM
+        undo = ((text("Undo"), partial(self.add, Path(build.place))),) if is_program else ()
+        self.said.emit(Said(telling.removed_in_words(build), undo))
 
     def _ask(self, build_id: str, machine: Machine) -> tuple[Build, Told]:
         told = self._devices.told_anew(self.engines.engine_of(build_id), machine)
@@ -246,10 +236,6 @@ class EngineBuilds(QObject):
         build, told = found
         self._asked = {**self._asked, _key(build): told}
         self.facts.ask_again()
-
-    def _added(self, build: Build) -> None:
-        said = text("{path} is on the list. {sees}.", path=build.place, sees=devices_in_words(build.devices))
-        self.said.emit(Said(said))
 
     def _keep_log(self, build_id: str, lines: Sequence[str]) -> None:
         self.logs = {**self.logs, build_id: lines}

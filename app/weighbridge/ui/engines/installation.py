@@ -1,4 +1,4 @@
-"""An installation that goes on, and what is said once something was done. No Qt here."""
+"""An installation that goes on, and what is said of what is done. No Qt here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Installation:
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence about what was done, and what takes it back: a word and an act."""
+    """A sentence about what was done or is being done, and what can be done about it; "" takes back what was said."""
 
     sentence: str
-    undo: Callable[[], object] | None = None
+    answers: tuple[tuple[str, Callable[[], object]], ...] = ()

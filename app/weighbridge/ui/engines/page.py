@@ -41,6 +41,7 @@ class EnginesPage(Page):
         self._banners = Banners(services.theme)
         self._wanted_id = ""
         self._machine_known = False
+        self._told = ""
         self._add = button(text("Add a program…"), self.choose_program)
         self._again = button(text("Look again"), self._builds.look)
         self._looking = label(text("Looking for engines…"), "dim")
@@ -245,8 +246,12 @@ class EnginesPage(Page):
             self._errors.show_error(found)
 
     def _tell(self, said: Said) -> None:
-        answers = ((text("Undo"), said.undo),) if said.undo is not None else ()
-        self._question.ask(said.sentence, answers, focus=None)
+        """Not over a question that was asked: what takes back takes back what was told alone."""
+        if said.sentence:
+            self._question.ask(said.sentence, said.answers, focus=None)
+        elif self._told == self._question.what:
+            self._question.hide()
+        self._told = said.sentence
 
     def _is_offline(self) -> bool:
         return self._services.access.offline()
