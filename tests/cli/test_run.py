@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from weighbridge.cli.main import run
 from weighbridge.running import recording
 from weighbridge.running.speed_observations import SpeedObservations
 from weighbridge_engines.catalogue import catalogue
+from weighbridge_engines.echo import EchoSession, Script
 
 
 @pytest.fixture
@@ -130,3 +132,22 @@ def test_the_engines_own_words_for_an_answer_that_broke_off(home, capsys):
     echo(home / "data" / "models" / "weak.echo", text="a b", repeat=9, fail_at="token", fail_how="error", fail_after=5)
     assert run(["run", "weak", "x"], catalogue) == 1
     assert "echo was told to fail" in capsys.readouterr().err
+
+
+def test_an_engine_that_is_none_or_cannot_be_hosted_here(parrot, capsys):
+    assert run(["run", "parrot", "x", "--engine", "llama_cpp", "--json"], catalogue) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "engine.not_for_format"
+    assert run(["run", "parrot", "x", "--in-process", "--json"], catalogue) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "engine.not_in_process"
+
+
+def test_an_engine_that_is_named_and_one_that_is_hosted_here(parrot, capsys):
+    def hosted(load, say, stopped):
+        say("echo: context = 64, slots = 1")
+        return EchoSession(Script(text="from here", tps=0), 64)
+
+    engines = {"echo": replace(catalogue()["echo"], open_here=hosted)}
+    assert run(["run", "parrot", "said", "--engine", "echo"], lambda: engines) == 0
+    assert capsys.readouterr().out == "said\n"
+    assert run(["run", "parrot", "said", "--in-process"], lambda: engines) == 0
+    assert capsys.readouterr().out == "from here\n"

@@ -15,7 +15,7 @@ from tests.processes import running
 
 from weighbridge.base.database import Database
 from weighbridge.base.paths import default_paths
-from weighbridge.cli.loading import owner_of_engines
+from weighbridge.cli.loading import add_load_options, owner_of_engines
 from weighbridge.formats.variant import Role
 from weighbridge.library.marks import Marks
 from weighbridge.library.model import Model
@@ -64,12 +64,16 @@ def test_the_port_is_that_of_the_settings_unless_told(models, home):
             assert process.wait(10) == 0
 
 
+def load_arguments():
+    parser = argparse.ArgumentParser()
+    add_load_options(parser)
+    return parser.parse_args([], argparse.Namespace(engines=dict))
+
+
 def test_context_and_idle_time_of_the_settings_hold_without_a_window(home):
     (home / "config").mkdir(parents=True)
     (home / "config" / "settings.toml").write_text("context = 2048\nidle_minutes = 3\n")
-    arguments = argparse.Namespace(
-        preset=None, context=None, threads=None, slots=None, kv=None, gpu_layers=None, cpu_experts=None, engines=dict
-    )
+    arguments = load_arguments()
     with owner_of_engines(arguments) as owned:
         assert owned.supervisor._idle_s == 180
         assert owned.supervisor._defaults.context == 2048
@@ -82,9 +86,7 @@ def test_what_was_chosen_in_the_window_is_loaded_beside_a_model_without_one(home
     paths.database.parent.mkdir(parents=True)
     with closing(Database(paths.database)) as database:
         Marks(database).choose_part(model, Role.PROJECTOR, tmp_path / "mmproj.gguf")
-    arguments = argparse.Namespace(
-        preset=None, context=None, threads=None, slots=None, kv=None, gpu_layers=None, cpu_experts=None, engines=dict
-    )
+    arguments = load_arguments()
     with owner_of_engines(arguments) as owned:
         assert owned.supervisor.default_load(model).projector == str(tmp_path / "mmproj.gguf")
 
