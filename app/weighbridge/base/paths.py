@@ -33,6 +33,11 @@ class Paths:
         return self.data / "listing.kept"
 
     @property
+    def glimpse(self) -> Path:
+        """What the table of models said last, shown at the next start before all else. Deleting it costs time."""
+        return self.data / "glimpse.json"
+
+    @property
     def settings(self) -> Path:
         """The settings, TOML."""
         return self.config / "settings.toml"

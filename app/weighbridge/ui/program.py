@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 Engines = Callable[[], Mapping[str, Engine]]
 
+_FIRST_PAINT_MS = 20
+"""So long nothing else is begun, for it would share the processor with what paints the first rows."""
+
 
 def run(argv: Sequence[str], engines: Engines, paths: Paths, lock: OwnerLock) -> int:
     """Open the window and stay until it is closed. Returns the exit code.
@@ -110,9 +113,18 @@ class Program(QObject):
         self.window = self._new_window()
 
     def open(self) -> None:
-        """Show the window; fill it as soon as it stands."""
+        """Show the window, then what the Library held at the last look; fill it as soon as both stand."""
         self.window.show()
-        QTimer.singleShot(0, self._build)
+        QTimer.singleShot(0, self, self._show_glimpse)
+
+    def _show_glimpse(self) -> None:
+        if not self._closing:
+            from weighbridge.ui import glimpse
+
+            rows = glimpse.read(self._paths.glimpse, self.settings.value.language)
+            if rows:
+                self.window.show_glimpse(rows)
+            QTimer.singleShot(_FIRST_PAINT_MS if rows else 0, self, self._build)
 
     def come_to_front(self) -> None:
         """Show the window before all others; not where it is closing."""
@@ -191,10 +203,26 @@ class Program(QObject):
             self.window.show_absent_engine(absent)
         if core.database.notice is not None:
             self.window.show_error(core.database.notice)
+        self.bus.library_changed.connect(self._keep_glimpse)
         port = self.services.port
         port.changed.connect(lambda: self._tell_port(port.url))
         if self.settings.value.port_on:
             port.open()
+
+    def _keep_glimpse(self) -> None:
+        """What is listed now is what the next start shows first."""
+        if self._core is None or self._closing:
+            return
+        library, path, language = self._core.library, self._paths.glimpse, self.settings.value.language
+
+        def work(task: Task) -> None:
+            from weighbridge.ui.glimpse import keep
+            from weighbridge.ui.models.library_row import glimpses
+
+            del task
+            keep(path, language, glimpses(library.models))
+
+        self.background.run(work, _ignore, _ignore)
 
     def _make_services(self, core: Core) -> Services:
         from weighbridge.chat.speeds import AnswerSpeeds
@@ -339,6 +367,11 @@ class Program(QObject):
             self._fill(self.window, page)
         old.hide()
         old.deleteLater()
+
+
+def _ignore(value: object) -> None:
+    """A glimpse that is not kept costs time alone."""
+    del value
 
 
 def _makers() -> Mapping[str, Callable[[Services], Page]]:

@@ -5,7 +5,7 @@ It stands before anything else of the program does; `fill` puts the pages in onc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ from weighbridge.ui.widgets.question import Question
 from weighbridge_engines.api import Cause, Load
 
 if TYPE_CHECKING:
+    from weighbridge.ui.glimpse import Row
     from weighbridge.ui.load.sheet import LoadSheet
 
 MINIMUM = (1000, 640)
@@ -64,7 +65,8 @@ class Window(QMainWindow):
         self._errors = ErrorPanel(theme)
         self._question = Question()
         self._stack = QStackedWidget()
-        self._stack.addWidget(_waiting())
+        self._waiting = _waiting()
+        self._stack.addWidget(self._waiting)
         self._stack.setMinimumSize(1, 1)  # a page that collapses its panes does so by the width it is given
         self._lay_out()
         self._palette = Palette(theme, self)
@@ -103,6 +105,14 @@ class Window(QMainWindow):
         """The palette, shown or hidden."""
         return self._palette
 
+    def show_glimpse(self, rows: Sequence[Row]) -> None:
+        """Show what the Library held at the last look, until its page is there."""
+        from weighbridge.ui.widgets.first_sight import FirstSight  # what draws tables: not before the window shows
+
+        if self.page is None:
+            self._wait_with(FirstSight(self._theme, rows))
+            self._sidebar.show_page("library")
+
     def fill(self, services: Services, makers: Mapping[str, Callable[[Services], Page]], first: str) -> None:
         """Make the page called `first` and show it; the others are made after it, one by one between two events."""
         from weighbridge.ui.status import Status  # with all that it tells of: not before the window shows
@@ -112,6 +122,7 @@ class Window(QMainWindow):
         self._unmade = {page.name: makers[page.name] for page in PAGES}
         services.memories.start()
         self.show_page(first)
+        self._wait_with(QWidget())  # a glimpse holds many rows, and is seen no more
         self._tell_notices()
         QTimer.singleShot(0, self, self._make_next)
 
@@ -199,6 +210,14 @@ class Window(QMainWindow):
             self.page.left()
         self._stack.setCurrentWidget(page)
         page.entered()
+
+    def _wait_with(self, shown: QWidget) -> None:
+        """Have `shown` stand where the pages will be."""
+        gone, self._waiting = self._waiting, shown
+        self._stack.addWidget(shown)
+        if self._stack.currentWidget() is gone:
+            self._stack.setCurrentWidget(shown)
+        gone.deleteLater()
 
     def _leave_sheet(self) -> None:
         if self._beneath is not None and self.page is self._sheet:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -11,6 +11,7 @@ from weighbridge.base.units import number, size
 from weighbridge.base.words import text
 from weighbridge.estimates.fit import WHOLE
 from weighbridge.library.marks import Mark
+from weighbridge.library.model import Model
 from weighbridge.running.state import Running
 from weighbridge.ui import weight
 from weighbridge.ui.models.weighed import Weighed, by_fit, by_need, by_speed
@@ -42,6 +43,7 @@ class Column(IntEnum):
 
 
 NUMBERS = (Column.SIZE, Column.DISK, Column.CONTEXT, Column.MEMORY, Column.SPEED)
+_GLIMPSE = (Column.MODEL, Column.SOURCE, Column.FORMAT, Column.QUANT, Column.SIZE, Column.CONTEXT)
 WEIGHED = (Column.MEMORY, Column.FIT, Column.SPEED, Column.RUNNER)
 """What changes where a model is weighed anew."""
 
@@ -101,6 +103,12 @@ class LibraryRow(Weighed):
 def shown(row: LibraryRow, column: Column) -> str:
     """What stands in a cell; "" for nothing."""
     return _SHOWN[column](row)
+
+
+def glimpses(models: Iterable[Model]) -> Iterator[tuple[str, ...]]:
+    """What is said of `models` before any of them is weighed, by their titles; see `ui/glimpse.py`."""
+    rows = sorted(map(LibraryRow, models), key=sort_key(Column.MODEL))
+    return (tuple(shown(row, column) for column in _GLIMPSE) for row in rows)
 
 
 def sort_key(column: Column) -> Callable[[LibraryRow], tuple[bool, float | str]]:
