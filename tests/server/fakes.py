@@ -10,7 +10,7 @@ from weighbridge.base.errors import NotFound
 from weighbridge.library.model import Model
 from weighbridge.running.lease import Lease
 from weighbridge.running.state import Running, State
-from weighbridge_engines.api import Load
+from weighbridge_engines.api import Engine, Load
 
 
 def model(name, problem=None):
@@ -41,6 +41,8 @@ class Engines:
     out: int = 0
     asked: list = field(default_factory=list)
     futures: list = field(default_factory=list)
+    engine: Engine | None = None
+    load: Load | None = None
 
     def lease(self, wanted):
         self.asked.append(wanted.id)
@@ -54,14 +56,14 @@ class Engines:
 
     def lend(self, model_id):
         self.out += 1
-        return Lease(model_id, self.url, "secret", self.context, self._back)
+        return Lease(model_id, self.url, "secret", self.context, self._back, self.engine, self.load)
 
     def _back(self):
         self.out -= 1
 
     def running(self):
         return tuple(
-            Running(name, name, "echo", State.READY, Load(name), since_s=since)
+            Running(name, name, "echo", State.READY, self.load or Load(name), since_s=since)
             for since, name in enumerate(self.loaded)
         )
 

@@ -125,7 +125,7 @@ def test_a_slip_is_told_and_the_server_lives(house, raw, status, code):
 
 
 def test_a_part_that_is_no_text_names_the_model(house):
-    content = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}]
+    content = [{"type": "input_audio", "input_audio": {"data": "aaaa", "format": "wav"}}]
     reply = house.send(chat(asked(messages=[{"role": "user", "content": content}])))
     assert reply.status == 400
     assert "tiny" in reply.error["message"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,18 +18,23 @@ _MOST_TOKENS = 2**31 - 1
 MOST_LOGPROBS = 20
 """As OpenAI's own limit; an engine sorts its whole vocabulary for each token, whatever is asked for."""
 
+_PICTURE = re.compile(r"data:image/[a-z.+-]{2,20};base64,[A-Za-z0-9+/]")
 _LIMITS = ("max_tokens", "max_completion_tokens", "n_predict")
 _OPTIONS = ("stream", "timings_per_token", "return_progress")
 
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """A checked request; `fields` is what of the body goes on to the engine, `answer` what it says of the answer."""
+    """A checked request; `fields` is what of the body goes on to the engine, `answer` what it says of the answer.
+
+    `picture` is the first field with one.
+    """
 
     streamed: bool
     asked: Asked
     fields: Mapping[str, Any]
     answer: AnswerFields
+    picture: str | None = None
 
     def body_for(self, alias: str, context: int | None) -> dict[str, Any]:
         """The body for an engine that knows its model as `alias`, asking for no more tokens than its context holds."""
@@ -45,6 +51,8 @@ def check_lease(request: ChatRequest, lease: Lease) -> None:
     for capability, field in request.answer.needs.items():
         if capability not in lease.engine.capabilities:
             raise Refused("request.capability", field=field, engine=lease.engine.title)
+    if request.picture is not None and lease.load.projector is None:
+        raise Refused("message.part", field=request.picture, part="image_url", model=lease.model_id)
     for place in request.answer.adapters:
         if place >= len(lease.load.adapters):
             raise Refused("request.no_adapter", field="lora", place=place, count=len(lease.load.adapters))
@@ -75,11 +83,13 @@ def chat_request(body: Mapping[str, Any], model_id: str) -> ChatRequest:
     if limit is not None:
         fields["max_tokens"] = limit
     fields["messages"] = messages(body.get("messages"), model_id)
+    pictures = [place for place, message in enumerate(fields["messages"]) if isinstance(message["content"], list)]
     return ChatRequest(
         streamed=streamed,
         asked=Asked(usage=_include_usage(body.get("stream_options")), timings=timings, progress=progress),
         fields=fields,
         answer=answer,
+        picture=f"messages[{pictures[0]}].content" if pictures else None,
     )
 
 
@@ -108,20 +118,38 @@ def _message(value: object, field: str, model_id: str) -> dict[str, Any]:
     return {**made, "role": "system"} if role == "developer" else made
 
 
-def _content(value: object, field: str, model_id: str) -> str:
-    """The text of a content: parts joined in order, for not every template knows parts. None is empty."""
+def _content(value: object, field: str, model_id: str) -> str | list[dict[str, Any]]:
+    """The text of a content: parts joined in order, for not every template knows parts. None is empty.
+
+    With a picture among them, parts stay parts.
+    """
     if value is None:
         return ""
     if isinstance(value, str):
         return value
     if not isinstance(value, list):
         raise Refused("message.content", field=field)
-    return "".join(_part(part, f"{field}[{number}]", model_id) for number, part in enumerate(value))
+    parts = [_part(part, f"{field}[{number}]", model_id) for number, part in enumerate(value)]
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) == len(parts):
+        return "".join(texts)
+    return [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
 
 
-def _part(value: object, field: str, model_id: str) -> str:
+def _picture(value: Mapping[str, Any], field: str) -> dict[str, Any]:
+    """Only what is in the request itself: an engine would fetch what an address says."""
+    told = value.get("image_url")
+    url = told.get("url") if isinstance(told, dict) else None
+    if not isinstance(url, str) or not _PICTURE.match(url):
+        raise Refused("message.image", field=f"{field}.image_url")
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _part(value: object, field: str, model_id: str) -> str | dict[str, Any]:
     if isinstance(value, str):
         return value
+    if isinstance(value, dict) and value.get("type") == "image_url":
+        return _picture(value, field)
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         raise Refused("message.content", field=field)
     if value["type"] not in ("text", "input_text", "output_text"):
