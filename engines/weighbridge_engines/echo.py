@@ -34,6 +34,7 @@ DEFAULT_CONTEXT = 4096
 BANDWIDTH_VARIABLE = "WEIGHBRIDGE_ECHO_BANDWIDTH"
 """The environment variable with what `bandwidth` tells: a JSON object, bytes per second by device."""
 _PROMPT_STEP_S = 0.05
+_SIGNALS = {"kill": getattr(signal, "SIGKILL", signal.SIGTERM), "illegal": signal.SIGILL}
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class Script:
     """What an echo model does. Speeds are tokens per second; 0 means: as fast as it goes.
 
     `fail_at` is "" (never), "load", "prompt" or "token" (after `fail_after` tokens), `fail_how` one of "exit" (status
-    1), "crash" (SIGABRT), "kill" (SIGKILL), "hang" (no sign of life) and "error" (a Python exception). `log` is printed
-    at the start of the load, `fail_log` before a failure. `grandchildren` are started in sessions of their own.
-    `pauses` maps a token number to seconds of silence before it.
+    1), "crash" (SIGABRT), "kill" (SIGKILL), "illegal" (SIGILL), "hang" (no sign of life) and "error" (a Python
+    exception). `log` is printed at the start of the load, `fail_log` before a failure. `grandchildren` are started in
+    sessions of their own. `pauses` maps a token number to seconds of silence before it.
     """
 
     text: str = ""
@@ -128,7 +129,7 @@ def fail(script: Script) -> NoReturn:
     if script.fail_how == "exit":
         os._exit(1)
     if script.fail_how != "hang":
-        os.kill(os.getpid(), signal.SIGKILL if script.fail_how == "kill" else signal.SIGABRT)
+        os.kill(os.getpid(), _SIGNALS.get(script.fail_how, signal.SIGABRT))
     while True:  # a signal may be delivered to another thread, some moments later
         time.sleep(3600)
 

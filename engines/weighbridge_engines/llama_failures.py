@@ -73,6 +73,10 @@ _GONE = r"failed to open (?:GGUF file )?'(?P<path>[^'\n]+)'(?:: | \()No such fil
 FAILURES: tuple[Failure, ...] = (
     # The build does not start.
     _failure("engine.old_system", r"version [`'](?P<needs>GLIBC(?:XX)?_[\d.]+)' not found"),
+    _failure(
+        "engine.missing_driver", r"(?P<library>lib(?:cuda|vulkan|nvidia-ml)\.so\.1): cannot open shared object file"
+    ),
+    _failure("engine.missing_driver", r"(?P<library>nvcuda\.dll|vulkan-1\.dll) was not found"),
     _failure("engine.missing_library", r"(?P<library>lib[\w.+-]+): cannot open shared object file"),
     _failure("engine.missing_library", r"Library not loaded: (?:@rpath/)?(?P<library>\S+)"),
     _failure("engine.missing_library", r"DLL load failed while importing (?P<library>\w+)"),

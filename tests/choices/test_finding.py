@@ -212,3 +212,8 @@ def test_a_card_is_named():
     assert finding.code == DOES_NOT_FIT_CARD
     assert finding.values["device"] == "NVIDIA GeForce RTX 3090"
     assert finding.fixes[0].load.gpu_layers == 5
+
+
+def test_a_file_that_is_gone_is_looked_for():
+    finding = found(EngineFailed("engine.no_model_file", engine="llama.cpp"), here())
+    assert kinds(finding) == [FixKind.SCAN]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from weighbridge.base.errors import EngineFailed
 from weighbridge.base.explain import explain
 from weighbridge.running.cause import failure
 from weighbridge_engines.catalogue import catalogue
@@ -58,3 +59,10 @@ def test_the_end_of_a_process_on_windows():
     assert failure(LLAMA, [], 0xC0000135, PROCESSOR).code == "engine.missing_library"
     assert failure(LLAMA, [], 0xC000001D, PROCESSOR).code == "engine.illegal_instruction"
     assert failure(LLAMA, [], 0xC0000005, PROCESSOR).code == "engine.crashed"
+
+
+def test_an_engine_that_uses_what_the_processor_lacks(supervisor, echo):
+    with pytest.raises(EngineFailed) as raised:
+        supervisor.lease(echo(fail_at="load", fail_how="illegal")).result(20)
+    assert raised.value.code == "engine.illegal_instruction"
+    assert raised.value.values["extensions"]

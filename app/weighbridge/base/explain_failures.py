@@ -114,6 +114,10 @@ FAILURES: Mapping[str, tuple[str, str]] = {
         mark("{engine} asked for {needed} more of the system's memory and did not get it."),
         mark("Choose a smaller context length, a smaller quantisation, or close what holds it."),
     ),
+    "engine.missing_driver": (
+        mark("This build of {engine} needs the driver of a card, which is not installed ({library} is missing)."),
+        mark("Install the driver, or use a build without it."),
+    ),
     "engine.missing_library": (
         mark("{engine} needs the system library {library}, which is not installed."),
         mark("Install the package that holds it (on Debian, libgomp1 holds libgomp.so.1), then load the model again."),

@@ -44,6 +44,7 @@ _OF_BUILD = frozenset(
         "engine.file_too_new",
         "engine.illegal_instruction",
         "engine.instruction_missing",
+        "engine.missing_driver",
         "engine.missing_library",
         "engine.no_backend",
         "engine.none_installed",
@@ -122,7 +123,9 @@ def of_failure(error: WeighbridgeError, choice: Choice, ground: Ground) -> Findi
         *(_of_memory(choice, ground, error.values) if code in OF_MEMORY else ()),
         *(_of_builds(choice, ground) if code in _OF_BUILD else ()),
         *(_of_siblings(choice, ground) if code in _OF_OTHER_FILE else ()),
-        *(_of_file(model, ground.models) if code in (*_OF_FILE, *_OF_OTHER_FILE) or code.startswith("file.") else ()),
+        *((Fix(FixKind.SCAN, model.id),) if code == "engine.no_model_file" else ()),
+        *((Fix(FixKind.VERIFY, model.id),) if code in _OF_FILE or code.startswith("file.") else ()),
+        *(_from_hub(model, ground.models) if code in (*_OF_FILE, *_OF_OTHER_FILE) or code.startswith("file.") else ()),
     )
     return Finding(model, load, code, error.values, fixes, choice)
 
@@ -209,8 +212,8 @@ def _of_siblings(choice: Choice, ground: Ground) -> Iterator[Fix]:
         yield Fix(FixKind.OTHER_MODEL, choice.model.id, load, other_id=model.id)
 
 
-def _of_file(model: Model, models: Path | None) -> Iterator[Fix]:
-    yield Fix(FixKind.VERIFY, model.id)
+def _from_hub(model: Model, models: Path | None) -> Iterator[Fix]:
+    """Where it came from, if it lies as what came from the Hub does."""
     repository = repository_of(model.path)
     if repository is None and models is not None and model.path.is_relative_to(models):
         below = model.path.relative_to(models).parts

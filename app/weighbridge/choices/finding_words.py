@@ -47,7 +47,8 @@ def fix_in_words(fix: Fix, finding: Finding) -> str:
         FixKind.INSTALL_BUILD: text("Install the build {build}…", build=fix.title),
         FixKind.OTHER_MODEL: text("Load {model} instead", model=fix.other_id),
         FixKind.VERIFY: text("Verify the file"),
-        FixKind.FETCH: text("Fetch it again…"),
+        FixKind.SCAN: text("Scan the Library again"),
+        FixKind.FETCH: text("Get it from the Hub…"),
         FixKind.LOAD: text("Load: {changed}", changed=_what(fix, finding)),
     }
     return words[fix.kind]
@@ -75,6 +76,7 @@ def command_of(fix: Fix, finding: Finding) -> str | None:
         FixKind.USE_BUILD: f"weighbridge engines use {fix.build_id}",
         FixKind.INSTALL_BUILD: f"weighbridge engines install {fix.build_id}",
         FixKind.OTHER_MODEL: f"weighbridge run {quote(fix.other_id)}",
+        FixKind.SCAN: "weighbridge ls",
         FixKind.VERIFY: f"weighbridge verify {name}",
         FixKind.FETCH: f"weighbridge pull {fix.repository}",
         FixKind.AGAIN: f"weighbridge run {name}",

@@ -20,6 +20,7 @@ class FixKind(StrEnum):
     USE_BUILD = "use_build"
     INSTALL_BUILD = "install_build"
     OTHER_MODEL = "other_model"
+    SCAN = "scan"
     VERIFY = "verify"
     FETCH = "fetch"
 
@@ -30,8 +31,8 @@ class Fix:
 
     AGAIN and LOAD: load it as `load` says. END: end `other_id` first, which gives back `freed_bytes`, then load it as
     `load` says. USE_BUILD and INSTALL_BUILD: `build_id`, called `title`; `verified`: somebody has run it. OTHER_MODEL:
-    load `other_id` instead. VERIFY: read the file again. FETCH: get `repository` from the Hub again. `way` has the
-    figures of what was weighed; None where there is nothing to weigh.
+    load `other_id` instead. SCAN: look into the folders again. VERIFY: read the file again. FETCH: get `repository`
+    from the Hub again. `way` has the figures of what was weighed; None where there is nothing to weigh.
     """
 
     kind: FixKind

@@ -29,6 +29,7 @@ OF_OUTSIDE = frozenset(
         "engine.card_memory_refused",
         "engine.driver",
         "engine.file_denied",
+        "engine.missing_driver",
         "engine.missing_library",
         "engine.no_adapter_file",
         "engine.no_draft_file",

@@ -62,7 +62,9 @@ class Fixing:
 
     def _of_file(self, fix: Fix) -> None:
         model = self._model(fix.model_id)
-        if fix.kind is FixKind.FETCH:
+        if fix.kind is FixKind.SCAN:
+            self._services.bus.scan_wanted.emit()
+        elif fix.kind is FixKind.FETCH:
             self._services.bus.page_wanted.emit("discover")
         elif model is not None:
             self._services.bus.place_wanted.emit(model.path)
