@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("--engines", action="store_true", help="the page Engines alone, with a card that nothing uses")
     parser.add_argument("--library", action="store_true", help="the Library alone, with models of several programs")
     parser.add_argument("--load", action="store_true", help="the sheet of a load alone, on --machine or with --model")
+    parser.add_argument("--failures", action="store_true", help="each class of a failed load, in Library and chat")
     parser.add_argument("--fonts", type=float, default=1.0, help="how much larger the fonts are")
     parser.add_argument("--machine", help="a recorded machine, of tests/hardware/machines, to show the Library on")
     parser.add_argument("--unused", action="store_true", help="no engine here uses the cards of that machine")
@@ -84,6 +85,8 @@ def main() -> None:
             camera.shoot_downloads()
         elif arguments.engines:
             camera.shoot_engines(arguments.machine or "rtx3090_desktop")
+        elif arguments.failures:
+            camera.shoot_failures()
         elif arguments.library:
             camera.shoot_library()
         elif arguments.machine:
@@ -168,6 +171,31 @@ class _Camera:
         self._until(page.detail.template.isVisible)
         page.detail.template.fold.toggle()
         self._take("library", "shelves_template")
+        program.close()
+
+    def shoot_failures(self) -> None:
+        """Each class of a failed load, by a fake engine that ends with its words: in the Library, some in the chat."""
+        from tests.ui import made_failures
+        from tests.ui.made_library import fill
+
+        program, models = self._program, self._home / "data" / "models"
+        fill(models)
+        named = made_failures.put(models)
+        program.open()
+        self._until(lambda: program.services is not None and program.services.memories.machine is not None)
+        page, supervisor = program.window.pages["library"], program.services.supervisor
+        program.window.resize(*SIZES[0])
+        program.window.show_page("library")
+        self._until(lambda: page.table.chosen is not None and program.services.facts.answered)
+        for code, name in named.items():
+            model = program.services.library.resolve(name)
+            page.table.choose(model.id)
+            supervisor.load(model, made_failures.load_of(supervisor.default_load(model)))
+            self._until(lambda: page.detail.failure.isVisible())
+            self._wait(700)
+            program.window.grab().save(str(self._out / f"failure_{code}.png"))
+        program.services.bus.chat_wanted.emit(program.services.library.resolve(named["engine.draft_mismatch"]).id)
+        self._take("chat", "failure_chat")
         program.close()
 
     def shoot_downloads(self) -> None:
