@@ -1,5 +1,6 @@
 """Settings reach the real engine: seen in what it tells of itself, or in its answers. Few loads, many settings each."""
 
+import base64
 import json
 import re
 import struct
@@ -143,6 +144,15 @@ def test_a_chat_model_that_is_loaded_for_embeddings(loaded):
     first, same, other = (each["embedding"] for each in told["data"])
     assert len(first) == 576 and first == pytest.approx(same, abs=1e-3) and first != pytest.approx(other, abs=1e-2)
     assert sum(one * one for one in first) == pytest.approx(1, abs=1e-3)
+    assert running.state == "ready"
+    packed = ask("/v1/embeddings", input="tide", encoding_format="base64")["data"][0]["embedding"]
+    assert struct.unpack("<576f", base64.b64decode(packed)) == pytest.approx(first, abs=1e-3)
+
+
+def test_a_model_that_is_loaded_to_rank(loaded):
+    _, ask, running = loaded(task="rerank", batch=None)
+    told = ask("/v1/rerank", query="tide", documents=["sea", "ledger", "wave"], top_n=2)
+    assert len(told["results"]) == 2 and {"index", "relevance_score"} <= set(told["results"][0])
     assert running.state == "ready"
 
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.chat.stream import count, error_message
+
+_TOO_LONG_AS_A_WHOLE = re.compile(
+    r"input \((?P<tokens>\d{1,12}) tokens\) is too large to process.*current batch size: (?P<most>\d{1,12})\)"
+)
+"""What llama.cpp says of a text that is to be read as a whole, as for an embedding."""
 
 
 def failure(status: int, body: bytes) -> WeighbridgeError:
@@ -21,6 +27,8 @@ def failure(status: int, body: bytes) -> WeighbridgeError:
             prompt_tokens=count(error.get("n_prompt_tokens")),
             context=count(error.get("n_ctx")),
         )
+    if whole := _TOO_LONG_AS_A_WHOLE.search(error_message(error)):
+        return Refused("context.exceeded", prompt_tokens=int(whole["tokens"]), context=int(whole["most"]))
     return EngineFailed("engine.answered", status=status, message=error_message(error))
 
 
