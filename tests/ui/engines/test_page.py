@@ -198,6 +198,27 @@ def test_a_file_that_is_no_program_is_told_above_the_cards(qtbot, make, tmp_path
     assert made.page.errors.isHidden()
 
 
+def test_a_program_that_is_on_the_list_and_fails_its_trial_says_so_in_its_row_until_it_is_closed(qtbot, make, tmp_path):
+    path = llama_server(tmp_path)
+    made = make(engine=SERVER)
+    made.engines.ask_child = None
+    build = made.engines.add(path)
+    qtbot.waitUntil(lambda: build.id in made.page.rows)
+    row = made.page.rows[build.id]
+    path.unlink()
+    made.builds.add(path)
+    qtbot.waitUntil(row.errors.isVisible)
+    assert "There is no program" in row.errors.shown_report.what
+    assert row.errors.buttons == []
+    row.errors.hide()
+    made.builds.changed.emit()
+    assert row.errors.isHidden()
+    llama_server(tmp_path)
+    made.builds.add(path)
+    qtbot.waitUntil(lambda: said(made).startswith(f"{path} is on the list."))
+    assert made.builds.errors == {}
+
+
 def test_asking_a_program_can_be_given_up(qtbot, make, tmp_path):
     path = tmp_path / "llama-server"
     path.write_text("#!/bin/sh\nsleep 2\n")

@@ -151,12 +151,12 @@ class BuildRow(QFrame):
         self._first.setVisible(not busy and self._first_act() is not None)
 
     def show_error(self, error: BaseException | None) -> None:
-        """What went wrong with it last; the acts that may help are on it."""
+        """What went wrong with it last, once for each time; an installation can be tried again."""
         if error is None:
             self._errors.hide()
-        elif self._errors.isHidden() or self._shown_error is not error:
-            again = self._first_act()
-            acts = ((text("Try again"), partial(self.wanted.emit, again, self.build_id)),) if again else ()
+        elif self._shown_error is not error:
+            again = self._first_act() is Act.INSTALL
+            acts = ((text("Try again"), partial(self.wanted.emit, Act.INSTALL, self.build_id)),) if again else ()
             self._errors.show_error(error, acts)
         self._shown_error = error
 

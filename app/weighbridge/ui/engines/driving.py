@@ -138,11 +138,6 @@ class EngineBuilds(QObject):
         self.logs = {one: lines for one, lines in self.logs.items() if one != build_id}
         self.changed.emit()
 
-    def forget_error(self, build_id: str) -> None:
-        """It was read."""
-        self._forget_error(build_id)
-        self.changed.emit()
-
     def _do(self, name: str, act: Act, work: Callable[[Task], object], done: Callable[..., object]) -> Task | None:
         """Do `work` for `name`, one thing at a time for each; None where another one goes on."""
         if name in self.doing:
@@ -169,7 +164,7 @@ class EngineBuilds(QObject):
         if self.doing.get(name) is Act.INSTALL:
             self.said.emit(Said(""))  # that a program is being asked
         self._end(name)
-        self._keep_error(name, error)
+        self._keep_error(self._named(name), error)
 
     def _look(self) -> Known:
         self.engines.refresh()
@@ -250,7 +245,12 @@ class EngineBuilds(QObject):
         self.changed.emit()
 
     def _forget_error(self, name: str) -> None:
-        self.errors = {one: error for one, error in self.errors.items() if one != name}
+        gone = {name, self._named(name)}
+        self.errors = {one: error for one, error in self.errors.items() if one not in gone}
+
+    def _named(self, name: str) -> str:
+        """A program that is here by its build's id, whatever it was called by; else `name`."""
+        return next((build.id for build in self.engines.builds if build.place == name), name)
 
 
 def _tells(build: Build) -> bool:

@@ -42,6 +42,7 @@ class EnginesPage(Page):
         self._wanted_id = ""
         self._machine_known = False
         self._told = ""
+        self._shown_error: BaseException | None = None
         self._add = button(text("Add a program…"), self.choose_program)
         self._again = button(text("Look again"), self._builds.look)
         self._looking = label(text("Looking for engines…"), "dim")
@@ -242,8 +243,9 @@ class EnginesPage(Page):
         found = next((error for name, error in self._builds.errors.items() if name not in rows), None)
         if found is None:
             self._errors.hide()
-        elif self._errors.isHidden():
+        elif found is not self._shown_error:
             self._errors.show_error(found)
+        self._shown_error = found
 
     def _tell(self, said: Said) -> None:
         """Not over a question that was asked: what takes back takes back what was told alone."""
