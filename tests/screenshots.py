@@ -191,7 +191,7 @@ class _Camera:
             model = program.services.library.resolve(name)
             page.table.choose(model.id)
             supervisor.load(model, made_failures.load_of(supervisor.default_load(model)))
-            self._until(lambda: page.detail.failure.isVisible())
+            self._until(page.detail.failure.isVisible)
             self._wait(700)
             program.window.grab().save(str(self._out / f"failure_{code}.png"))
         program.services.bus.chat_wanted.emit(program.services.library.resolve(named["engine.draft_mismatch"]).id)
