@@ -48,6 +48,9 @@ _OF_CONTEXT = {
 _AS_ASKED = frozenset({"cache_on_card", "work_on_card"})
 """Switches that the server knows by their opposites."""
 
+_IN_NEWER_BUILDS = frozenset({"n_outputs_max", "n_outputs_max_per_seq"})
+"""What only saves memory; older builds have it not, and keep room for a whole batch."""
+
 _PUT_TOGETHER = (
     "context", "batch", "micro_batch", "threads", "batch_threads", "mapped", "cpu_experts", "split", "adapters",
     "adapter_scales", "template", "template_values",
@@ -119,6 +122,8 @@ def filled(parameters: Any, values: Mapping[str, Any], library: Any) -> Any:
     """`parameters`, a structure of the library, with `values`. Raises Unsupported for a field that it does not have."""
     for name, value in values.items():
         if not hasattr(parameters, name):
+            if name in _IN_NEWER_BUILDS:
+                continue
             raise Unsupported(Cause("setting.unknown", {"name": name}))
         setattr(parameters, name, getattr(library, value) if isinstance(value, str) else value)
     return parameters

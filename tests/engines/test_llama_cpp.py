@@ -4,6 +4,7 @@ import json
 import math
 from importlib import util
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ from weighbridge_engines import llama_log
 from weighbridge_engines.api import Capability, ContextExceeded, Load, Request, RequestRefused, Unsupported
 from weighbridge_engines.llama_cpp import ENGINE, devices, open_here
 from weighbridge_engines.llama_cpp_model import LoadFailed
-from weighbridge_engines.llama_cpp_parameters import OUTPUTS, checked, context_values, model_values
+from weighbridge_engines.llama_cpp_parameters import OUTPUTS, checked, context_values, filled, model_values
 from weighbridge_engines.templates import Failed
 
 installed = pytest.mark.skipif(util.find_spec("llama_cpp") is None, reason="llama-cpp-python is not installed")
@@ -69,6 +70,16 @@ def test_what_it_has_no_way_to_follow_is_refused_by_name(values, code, named):
     with pytest.raises(Unsupported) as refused:
         checked(Load("/m.gguf", **values))
     assert (refused.value.cause.code, refused.value.cause.values["name"]) == (code, named)
+
+
+def test_an_older_build_is_told_what_it_knows_and_refuses_the_rest():
+    library = SimpleNamespace(GGML_TYPE_Q8_0=8)
+    parameters = SimpleNamespace(n_ctx=0, type_k=1)
+    values = {"n_ctx": 5, "type_k": "GGML_TYPE_Q8_0", "n_outputs_max": 32}
+    assert vars(filled(parameters, values, library)) == {"n_ctx": 5, "type_k": 8}
+    with pytest.raises(Unsupported) as refused:
+        filled(parameters, {"load_mode": 1}, library)
+    assert refused.value.cause.values == {"name": "load_mode"}
 
 
 def test_what_it_says_of_itself():

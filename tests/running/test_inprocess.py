@@ -1,5 +1,6 @@
 """Engines that this program hosts itself, over an echo whose library may be hosted."""
 
+import os
 import sys
 import threading
 from dataclasses import replace
@@ -111,6 +112,16 @@ def test_what_does_not_survive_a_process_of_its_own_is_never_loaded_here(here, s
     assert running.error.code in ("engine.crashed", "engine.ended")
     assert hosted.threads == []
     assert not survived(hosted.engine, running.load)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ends by a signal")
+def test_a_library_that_this_processor_cannot_run_ends_a_process_of_its_own_and_not_this_one(echo, tmp_path):
+    (tmp_path / "llama_cpp.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGILL)\n")
+    model, environment = echo(), {**os.environ, "PYTHONPATH": str(tmp_path)}
+    load = Load(str(model.path), threads=1, in_process=True)
+    process = EngineInProcess(catalogue()["llama_cpp"], model, load, environment, lambda: None, Survived())
+    process.join()
+    assert (process.running.state, process.running.error.code) == (State.FAILED, "engine.illegal_instruction")
 
 
 def test_a_load_that_fails_here_says_so_and_leaves_nothing(here):
