@@ -5,7 +5,7 @@ It sorts and filters by itself: a proxy of Qt asks twice for each comparison, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
@@ -14,9 +14,8 @@ from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.speed_words import speed_in_words
 from weighbridge.estimates.speed.speeds import DEPTH
-from weighbridge.library.model import OWN
-from weighbridge.ui.models.library_row import NUMBERS, WEIGHED, Column, LibraryRow, shown, sort_key, tip
-from weighbridge.ui.models.ordering import ordered
+from weighbridge.ui.models.arranging import Arranged, Test, View, arranged, arranged_anew, note_use
+from weighbridge.ui.models.library_row import NUMBERS, WEIGHED, Column, LibraryRow, shown, tip
 from weighbridge.ui.widgets.cells import CELL_ROLE, Cell
 
 _Index = QModelIndex | QPersistentModelIndex
@@ -25,8 +24,6 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 _AT_TIMES = (Column.RUNNER, Column.SOURCE, Column.FORMAT, Column.DISK, Column.USED)
 """Columns that are of use for some libraries."""
-
-Test = Callable[[LibraryRow], bool]
 
 
 class LibraryModel(QAbstractTableModel):
@@ -37,68 +34,71 @@ class LibraryModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: list[LibraryRow] = []
-        self._place_of: dict[str, int] = {}
-        self._searched: list[str | None] = []
-        self._order: list[int] = []
-        self._needing: set[int] = set()
-        self._used: set[Column] = set()
-        self._column, self._descending = Column.MODEL, False
-        self._words: list[str] = []
-        self._test: Test | None = None
+        self._held = arranged(())
         self._context = 0
         self._speed_basis: Callable[[Choice], str] = lambda _choice: ""
 
     @property
+    def view(self) -> View:
+        """How rows are sorted and filtered."""
+        return self._held.view
+
+    @property
     def without_use(self) -> list[Column]:
         """The columns that tell nothing, or the same of all rows."""
-        told = {*self._used, *([Column.RUNNER] if self._needing else [])}
+        told = {*self._held.used, *([Column.RUNNER] if self._held.needing else [])}
         return [column for column in _AT_TIMES if column not in told]
 
-    def show_rows(self, rows: Sequence[LibraryRow], context: int) -> None:
-        """Show `rows`, weighed at `context` tokens. Rows of the same models are updated where they stand."""
+    def show_context(self, context: int) -> None:
+        """Rows are weighed at `context` tokens."""
         if context != self._context:
             self._context = context
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, Column.MEMORY, Column.MEMORY)
-        if [row.model.id for row in rows] == list(self._place_of):
-            changed = {place: row for place, row in enumerate(rows) if _differs(row, self._rows[place])}
-            self._put(changed, tuple(Column))
+
+    def show_rows(self, rows: Sequence[LibraryRow], context: int) -> None:
+        """Show `rows`, weighed at `context` tokens. Rows of the same models are updated where they stand."""
+        self.show_context(context)
+        self.show_arranged(arranged(rows, self.view))
+
+    def show_arranged(self, new: Arranged) -> None:
+        """The same with rows that are in order already, by whichever thread."""
+        if new.view != self.view:  # somebody has sorted or filtered meanwhile
+            new = arranged_anew(new, self.view)
+        old = self._held
+        if new.places.keys() != old.places.keys() or list(new.places) != list(old.places):
+            self._reset_to(new)
             return
-        self.beginResetModel()
-        self._rows, self._searched = list(rows), [None] * len(rows)
-        self._place_of = {row.model.id: place for place, row in enumerate(rows)}
-        self._needing, self._used = set(), set()
-        self._note_use(dict(enumerate(rows)))
-        self._order = self._sorted(self._kept())
-        self.endResetModel()
+        changed = {place for place, row in enumerate(new.rows) if _differs(row, old.rows[place])}
+        self._held = new._replace(order=old.order)
+        self._order_by(new.order)
+        self._tell(changed, tuple(Column))
 
     def update_rows(self, rows: Mapping[str, LibraryRow], columns: Sequence[Column] = WEIGHED) -> None:
         """Put these, by model id, in the place of the rows of the same models; only `columns` are other than before."""
-        known = {self._place_of[model_id]: row for model_id, row in rows.items() if model_id in self._place_of}
+        places = self._held.places
+        known = {places[model_id]: row for model_id, row in rows.items() if model_id in places}
         self._put(known, columns)
 
     def tell_disk(self) -> None:
         """The room that models take is known anew."""
-        differs = any(row.differs_on_disk for row in self._rows)
-        (self._used.add if differs else self._used.discard)(Column.DISK)
-        if self._column is Column.DISK:
-            self._arrange()
-        if self._order:
-            self.dataChanged.emit(self.index(0, Column.SIZE), self.index(len(self._order) - 1, Column.DISK))
+        differs = any(row.differs_on_disk for row in self._held.rows)
+        (self._held.used.add if differs else self._held.used.discard)(Column.DISK)
+        if self.view.column is Column.DISK:
+            self._show_as(self.view)
+        if self._held.order:
+            self.dataChanged.emit(self.index(0, Column.SIZE), self.index(len(self._held.order) - 1, Column.DISK))
 
     def search(self, typed: str) -> None:
         """Show the rows that hold all typed words."""
-        self._words = typed.casefold().split()
-        self._arrange()
+        self._show_as(self.view._replace(words=tuple(typed.casefold().split())))
 
     def keep(self, test: Test | None) -> None:
         """Show the rows that pass `test`; None: all."""
-        self._test = test
-        self._arrange()
+        self._show_as(self.view._replace(test=test))
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        self._column, self._descending = Column(column), order == Qt.SortOrder.DescendingOrder
-        self._arrange()
+        descending = order == Qt.SortOrder.DescendingOrder
+        self._show_as(self.view._replace(column=Column(column), descending=descending))
 
     def explain_speed_by(self, basis: Callable[[Choice], str]) -> None:
         """Tell what a speed rests on by `basis`, where somebody asks for it."""
@@ -106,15 +106,15 @@ class LibraryModel(QAbstractTableModel):
 
     def row(self, place: int) -> LibraryRow:
         """The row that is shown at `place`."""
-        return self._rows[self._order[place]]
+        return self._held.rows[self._held.order[place]]
 
     def place_of(self, model_id: str) -> int | None:
         """Where a model is shown; None where it is not."""
-        known = self._place_of.get(model_id)
-        return None if known is None or known not in self._order else self._order.index(known)
+        known = self._held.places.get(model_id)
+        return None if known is None or known not in self._held.order else self._held.order.index(known)
 
     def rowCount(self, parent: _Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._order)
+        return 0 if parent is not None and parent.isValid() else len(self._held.order)
 
     def columnCount(self, parent: _Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(Column)
@@ -143,72 +143,52 @@ class LibraryModel(QAbstractTableModel):
         return by_role(row, column) if by_role else None
 
     def _put(self, changed: Mapping[int, LibraryRow], columns: Sequence[Column]) -> None:
-        """Show these by their places; only `columns` may differ: what is sorted by another need not be sorted again.
-
-        It is told once: who listens measures whole columns.
-        """
+        """Show these by their places; only `columns` may differ: what is sorted by another need not be sorted again."""
+        held = self._held
         for place, row in changed.items():
-            if row.mark != self._rows[place].mark or row.model is not self._rows[place].model:
-                self._searched[place] = None
-            self._rows[place] = row
+            before = held.rows[place]
+            if row.mark != before.mark or row.model is not before.model:
+                held.searched[place] = row.searched
+            held.rows[place] = row
         if not changed:
             return
-        self._note_use(changed)
-        if self._column in columns or self._words or self._test is not None:
-            self._arrange()
-        touched = [at for at, place in enumerate(self._order) if place in changed]
+        note_use(held, changed)
+        if self.view.column in columns or self.view.words or self.view.test is not None:
+            self._show_as(self.view)
+        self._tell(changed.keys(), columns)
+
+    def _tell(self, changed: Container[int], columns: Sequence[Column]) -> None:
+        """It is told once: who listens measures whole columns."""
+        touched = [at for at, place in enumerate(self._held.order) if place in changed]
         if touched:
             self.dataChanged.emit(self.index(touched[0], columns[0]), self.index(touched[-1], columns[-1]))
 
-    def _note_use(self, rows: Mapping[int, LibraryRow]) -> None:
-        """Which columns tell something, by these rows, which are new at their places."""
-        usual = self._rows[0].model.format if self._rows else ""
-        for place, row in rows.items():
-            (self._needing.add if row.runner else self._needing.discard)(place)
-            if row.mark.used_s is not None:
-                self._used.add(Column.USED)
-            if row.model.source != OWN:
-                self._used.add(Column.SOURCE)
-            if row.model.format != usual:
-                self._used.add(Column.FORMAT)
-
-    def _arrange(self) -> None:
+    def _show_as(self, view: View) -> None:
         """Filter and sort anew."""
-        kept = self._kept()
-        if len(kept) != len(self._order) or kept != sorted(self._order):
-            self.beginResetModel()
-            self._order = self._sorted(kept)
-            self.endResetModel()
-            return
-        order = self._sorted(kept)
-        if order != self._order:
-            self._move_to(order)
+        new = arranged_anew(self._held, view)
+        self._held = self._held._replace(view=view)
+        self._order_by(new.order)
 
-    def _move_to(self, order: list[int]) -> None:
-        """The same rows in another order."""
+    def _order_by(self, order: list[int]) -> None:
+        """Show the rows at these places in this order."""
+        old = self._held.order
+        if order == old:
+            return
+        if len(order) != len(old) or set(order) != set(old):
+            self._reset_to(self._held._replace(order=order))
+            return
         self.layoutAboutToBeChanged.emit()
-        kept = [(index, self._order[index.row()]) for index in self.persistentIndexList()]
-        self._order = order
+        kept = [(index, old[index.row()]) for index in self.persistentIndexList()]
+        self._held = self._held._replace(order=order)
         at = {place: number for number, place in enumerate(order)} if kept else {}
         moved = [self.index(at[place], index.column()) for index, place in kept]
         self.changePersistentIndexList([index for index, _ in kept], moved)
         self.layoutChanged.emit()
 
-    def _kept(self) -> list[int]:
-        """The places of the rows that pass the filters."""
-        test, words = self._test, self._words
-        places = [place for place, row in enumerate(self._rows) if test is None or test(row)]
-        return [place for place in places if self._holds(place, words)] if words else places
-
-    def _holds(self, place: int, words: Sequence[str]) -> bool:
-        held = self._searched[place]
-        if held is None:
-            held = self._searched[place] = self._rows[place].searched
-        return all(word in held for word in words)
-
-    def _sorted(self, places: list[int]) -> list[int]:
-        key, rows = sort_key(self._column), self._rows
-        return ordered(places, lambda place: key(rows[place]), descending=self._descending)
+    def _reset_to(self, new: Arranged) -> None:
+        self.beginResetModel()
+        self._held = new
+        self.endResetModel()
 
     def _header_tip(self, column: Column) -> str | None:
         if column is Column.CONTEXT:

@@ -9,7 +9,8 @@ from PySide6.QtGui import QKeyEvent
 
 from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
-from weighbridge.ui.models.library_model import LibraryModel, Test
+from weighbridge.ui.models.arranging import Arranged, Test, View, arranged
+from weighbridge.ui.models.library_model import LibraryModel
 from weighbridge.ui.models.library_row import Column, LibraryRow
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.cells import CellDelegate
@@ -47,6 +48,7 @@ class LibraryTable(Table):
         super().__init__(self._model, text("Models"), Column.MODEL, _GIVEN_UP)
         self._model.setParent(self)
         self._chosen_id = ""
+        self._told: LibraryRow | None = None
         self._cells.setParent(self)
         self.setItemDelegate(self._cells)
         self.setSortingEnabled(True)
@@ -55,7 +57,7 @@ class LibraryTable(Table):
         self.customContextMenuRequested.connect(self._ask_menu)
         self.doubleClicked.connect(lambda _index: self.entered.emit())
         self.selectionModel().currentRowChanged.connect(self._current_changed)
-        self._model.dataChanged.connect(self.chosen_changed)
+        self._model.dataChanged.connect(self._cells_told)
 
     @property
     def chosen(self) -> LibraryRow | None:
@@ -65,9 +67,27 @@ class LibraryTable(Table):
 
     def show_rows(self, rows: Sequence[LibraryRow], context: int) -> None:
         """Show `rows`, weighed at `context` tokens."""
-        self._model.show_rows(rows, context)
-        if not self.currentIndex().isValid() or self._chosen_id not in {row.model.id for row in rows}:
+        self._model.show_context(context)
+        self.show_arranged(arranged(rows, self.view))
+
+    @property
+    def view(self) -> View:
+        """How rows are sorted and filtered."""
+        return self._model.view
+
+    def show_context(self, context: int) -> None:
+        """Rows are weighed at `context` tokens."""
+        self._model.show_context(context)
+
+    def show_arranged(self, new: Arranged) -> None:
+        """Show these rows; what is chosen, and how far down it is scrolled, stay as they are."""
+        bar = self.verticalScrollBar()
+        scrolled = bar.value()
+        self._model.show_arranged(new)
+        if not self.currentIndex().isValid() or self._chosen_id not in new.places:
             self.choose(self._chosen_id)
+        if self._chosen_id in new.places:
+            bar.setValue(scrolled)
 
     def explain_speed_by(self, basis: Callable[[Choice], str]) -> None:
         """Tell what a speed rests on by `basis`, where somebody asks for it."""
@@ -117,7 +137,7 @@ class LibraryTable(Table):
     def _filtered(self) -> None:
         if not self.currentIndex().isValid():
             self.choose(self._chosen_id)
-        self.chosen_changed.emit()
+        self._tell_chosen()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -136,10 +156,19 @@ class LibraryTable(Table):
         self._cells.with_bars = place < _WITH_BARS
         return (Column.MEMORY,)
 
+    def _cells_told(self) -> None:
+        """Of all rows of which something was told, only the chosen one is shown elsewhere."""
+        if self.chosen is not self._told:
+            self._tell_chosen()
+
+    def _tell_chosen(self) -> None:
+        self._told = self.chosen
+        self.chosen_changed.emit()
+
     def _current_changed(self, current: QModelIndex) -> None:
         if current.isValid():
             self._chosen_id = self._model.row(current.row()).model.id
-        self.chosen_changed.emit()
+        self._tell_chosen()
 
     def _ask_menu(self, place: QPoint) -> None:
         if self.chosen is not None:
