@@ -92,7 +92,7 @@ class _Here:
 
 def _model(key: str, sight: Sight, offer: Offer, shelf: Shelf) -> Model:
     variant = offer.variant
-    known = {file.path: file for file in sight.repository.files}
+    known = sight.repository.by_path
     parts = tuple(_place(shelf, file.path) for file in variant.files)
     folder = _place(shelf, f"{variant.name}/x" if variant.name else "x").parent
     return Model(

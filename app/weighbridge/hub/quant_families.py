@@ -98,7 +98,12 @@ def learned(offer: Offer, read: Offer, info: ModelInfo) -> Offer:
 
 def models_of(found: Sequence[Family]) -> list[Family]:
     """Those of the families that are models, not what helps one."""
-    return [family for family in found if family[0].kind not in HELPERS]
+    return [family for family in found if not is_helper(family)]
+
+
+def is_helper(family: Family) -> bool:
+    """Whether it is no model of its own, but helps one."""
+    return family[0].kind in HELPERS
 
 
 def _key(variant: Variant) -> tuple[str, str, str]:

@@ -35,7 +35,7 @@ class Reading:
         self.repository = repository
         self.unread: WeighbridgeError | None = None
         self._hub, self._kept, self._task = hub, kept, task
-        self._files = {file.path: file for file in repository.files}
+        self._files = repository.by_path
         self._left, self._most_asked = most_asked, most_asked
         self._json = remote_reader(self, repository).json
 

@@ -41,7 +41,7 @@ class Relisting:
 
 def relisted(job: Job, repository: Repository) -> Job:
     """`job` with its files as they are in `repository`."""
-    known = {file.path: file for file in repository.files}
+    known = repository.by_path
     paths = [each.file.path for each in job.files]
     missing = [path for path in paths if path not in known]
     if missing:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from weighbridge.base.task import Task
@@ -39,6 +40,19 @@ class Repository:
     files: tuple[RemoteFile, ...] = ()
     gated: bool = False
     tags: tuple[str, ...] = ()
+
+    @cached_property
+    def by_path(self) -> Mapping[str, RemoteFile]:
+        """The files by their paths. There may be 100,000 of them, each a model."""
+        return {file.path: file for file in self.files}
+
+    @cached_property
+    def by_folder(self) -> Mapping[str, tuple[RemoteFile, ...]]:
+        """The files by the paths of their folders."""
+        found: dict[str, list[RemoteFile]] = {}
+        for file in self.files:
+            found.setdefault(file.path.rpartition("/")[0], []).append(file)
+        return {folder: tuple(files) for folder, files in found.items()}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,17 @@ from weighbridge.formats.recognise import recognise
 from weighbridge.formats.variant import File, Hints, Reader, Variant
 from weighbridge.hub.hits import Hit
 from weighbridge.hub.offers import Offer, offers_among, shown
-from weighbridge.hub.quant_families import Family, Told, believable, derived, families, labelled, models_of, to_read
+from weighbridge.hub.quant_families import (
+    Family,
+    Told,
+    believable,
+    derived,
+    families,
+    is_helper,
+    labelled,
+    models_of,
+    to_read,
+)
 from weighbridge.hub.reading import Reading
 
 MOST_TRIED = 3
@@ -70,8 +80,7 @@ def folder_info(reading: Reading, variant: Variant) -> ModelInfo | None:
 
 def _headers(found: Sequence[Family], reading: Reading, parameters: int | None) -> Iterator[tuple[str, Any]]:
     """What each file says, or why it cannot be read, by its path; families of models first."""
-    models = models_of(found)
-    for family in (*models, *(each for each in found if each not in models))[:MOST_FAMILIES]:
+    for family in sorted(found, key=is_helper)[:MOST_FAMILIES]:
         told, damaged = _told(family, reading)
         yield from damaged.items()
         if told is not None:

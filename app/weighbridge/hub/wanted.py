@@ -84,8 +84,7 @@ def files_of(
         raise variant.problem
     if variant.format in _NOT_FETCHED:
         raise Refused("hub.nothing_to_fetch", repo_id=repository.id)
-    beside = [File(file.path, file.size_bytes) for file in repository.files]
-    paths = [file.path for file in (*variant.files, *_beside(variant, beside))]
+    paths = [*(file.path for file in variant.files), *_beside(variant, repository)]
     paths.sort(key=_is_known_by)
     if with_projector:
         paths.append(_projector(variant, repository.id).path)
@@ -165,18 +164,14 @@ def _folded(text: str) -> str:
     return "".join(text.casefold().split())
 
 
-def _beside(variant: Variant, files: Iterable[File]) -> list[File]:
+def _beside(variant: Variant, repository: Repository) -> list[str]:
     """Of a folder's model what tells how to run it; a GGUF file tells that itself."""
     if variant.format == "gguf":
         return []
     weights = {file.path for file in variant.files}
-    found = [
-        file
-        for file in files
-        if file.folder == variant.folder and file.path not in weights and file.name.lower().endswith(BESIDE)
-    ]
-    found = [file for file in found if not file.name.startswith(_LEFT)]
-    return sorted(found, key=lambda file: file.path)
+    there = (File(file.path) for file in repository.by_folder.get(variant.folder, ()))
+    found = (file for file in there if file.path not in weights and file.name.lower().endswith(BESIDE))
+    return sorted(file.path for file in found if not file.name.startswith(_LEFT))
 
 
 def _is_known_by(path: str) -> int:
@@ -193,13 +188,12 @@ def _projector(variant: Variant, repo_id: str) -> File:
 
 def _checked(paths: Sequence[str], repository: Repository, refused: Mapping[str, BadFile]) -> tuple[RemoteFile, ...]:
     """The files at `paths`: each of a kind that is fetched, and of a name that is safe to write."""
-    known = {file.path: file for file in repository.files}
     for path in paths:
         if path in refused:
             raise refused[path]
         if not is_fetched(path, paths):
             raise Refused("hub.kind_refused", repo_id=repository.id, name=path)
-    return tuple(known[path] for path in paths)
+    return tuple(repository.by_path[path] for path in paths)
 
 
 def is_fetched(path: str, together: Iterable[str]) -> bool:
