@@ -411,7 +411,7 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     ),
     "route.unknown": (
         mark("There is nothing at {path}."),
-        mark("The port has /v1/models, /v1/chat/completions and /health."),
+        mark("The port has /v1/models, /v1/chat/completions, /v1/embeddings, /v1/rerank and /health."),
     ),
     "setting.changed_by_engine": (
         mark("The engine uses another value than was asked for."),
