@@ -99,3 +99,9 @@ def test_what_is_read_as_a_whole_is_computed_as_a_whole():
 def test_a_models_own_head_is_loaded_with_it():
     assert plan_of(Load("m", draft_kind="mtp"), "llama_server").predict
     assert not plan_of(Load("m", draft="/d.gguf"), "llama_server").predict
+
+
+def test_where_cards_do_not_share_all_lies_on_the_main_one():
+    assert plan_of(Load("m", split_mode="none"), "llama_server").split == (1.0,)
+    assert plan_of(Load("m", split_mode="none", main_gpu=2, split=(1.0, 1.0)), "llama_server").split == (0.0, 0.0, 1.0)
+    assert plan_of(Load("m", split_mode="layer", split=(3.0, 1.0)), "llama_server").split == (3.0, 1.0)

@@ -30,17 +30,17 @@ class Draft:
         """The controls by name."""
         return {one.name: one for one in self.controls}
 
-    @property
+    @cached_property
     def changed(self) -> dict[str, Any]:
         """What is asked for otherwise than what is set now, by name."""
         return differing(self.load, self.before, self.controls)
 
-    @property
+    @cached_property
     def asked(self) -> dict[str, Any]:
         """What is asked for otherwise than what the program would do by itself: what a preset keeps."""
         return {name: one for name, one in differing(self.load, self.plain, self.controls).items() if one is not None}
 
-    @property
+    @cached_property
     def refusal(self) -> Cause | None:
         """Why the engine would not follow it; None where it would."""
         return refusal(self.load, self.engine)

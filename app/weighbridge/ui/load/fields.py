@@ -37,6 +37,7 @@ class WordField(QComboBox):
     def __init__(self, control: Control) -> None:
         super().__init__()
         self._values: tuple[Any, ...] = (None, *values_of(control))
+        self._words: list[str] = []
         self.addItems([""] * len(self._values))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -47,11 +48,17 @@ class WordField(QComboBox):
     def show_value(self, value: Any, left: str, word: Word) -> None:
         """Show `value`; `left` is what the engine would take, `word` names each value."""
         shown = [left, *map(word, self._values[1:])]
-        for place, words in enumerate(shown):
-            if self.itemText(place) != words:
+        if shown != self._words:
+            self._words = shown
+            for place, words in enumerate(shown):
                 self.setItemText(place, words)
         self.setCurrentIndex(self._values.index(value) if value in self._values else 0)
-        self.view().setMinimumWidth(max(self.fontMetrics().horizontalAdvance(words) for words in shown) + 48)
+
+    def showPopup(self) -> None:
+        """The list is as wide as what stands in it."""
+        wide = max(map(self.fontMetrics().horizontalAdvance, self._words), default=0)
+        self.view().setMinimumWidth(wide + 3 * self.fontMetrics().height())
+        super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """The wheel scrolls the sheet and changes nothing on its way."""

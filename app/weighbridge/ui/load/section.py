@@ -149,8 +149,9 @@ class Section(QWidget):
         title = text(self.group.title)
         told = plural("{title} · {count} set", "{title} · {count} set", changed, title=title, count=changed)
         self._fold.say(told if changed else title)
-        for line in self._lines.values():
-            line.show_draft(draft, reckoned)
+        if self._fold.is_open:
+            for line in self._lines.values():
+                line.show_draft(draft, reckoned)
 
     def say(self, said: Mapping[str, tuple[str, str]]) -> None:
         """Warnings below settings: words and role by name. What was typed wrong stays told."""
@@ -172,9 +173,9 @@ class Section(QWidget):
             line.forget()
 
     def _unfolded(self, is_open: bool) -> None:
-        if not is_open or self._lines:
+        if not is_open:
             return
-        for control in self.group.controls:
+        for control in self.group.controls if not self._lines else ():
             self._add(SettingLine(control, self._inner))
         if self._draft is not None:
             self.show_draft(self._draft, self._reckoned)

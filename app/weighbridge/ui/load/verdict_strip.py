@@ -13,9 +13,9 @@ from weighbridge.ui import weight
 from weighbridge.ui.load.reckoning import Reckoned
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.badge import Badge
-from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.figure import Figure
-from weighbridge.ui.widgets.parts import row
+from weighbridge.ui.widgets.flow import Flow
+from weighbridge.ui.widgets.parts import label
 
 
 class VerdictStrip(QWidget):
@@ -24,11 +24,10 @@ class VerdictStrip(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._badge = Badge(theme, "unknown", text("Weighing…"))
-        self._where = ElidedLabel(at_left=True)
+        self._where = label("", "dim")
         self._memory = Figure(text("Memory"))
         self._speed = Figure(text("Speed"))
-        line = row(self._badge, self._where, self._memory, self._speed, None, owner=self, gap=4)
-        line.setStretch(1, 1)
+        self.setLayout(Flow(self._badge, self._where, self._memory, self._speed, gap=4))
 
     @property
     def verdict(self) -> str:
