@@ -113,7 +113,9 @@ class _Handler(BaseHTTPRequestHandler):
             except ContextExceeded as error:
                 self._context_fault(error)
             except RequestRefused as error:
-                self._fault(HTTPStatus.BAD_REQUEST, "invalid_request_error", error.reason[:500], param=error.field)
+                self._fault(
+                    HTTPStatus.BAD_REQUEST, "invalid_request_error", f"{error.reason[:500]}.", param=error.field
+                )
             except (HungUp, OSError):
                 raise
             except Exception as error:  # the session's own fault: told to the caller, and to the log
