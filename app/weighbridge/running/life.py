@@ -12,10 +12,12 @@ from weighbridge.base.errors import EngineFailed, WeighbridgeError
 from weighbridge.library.model import Model
 from weighbridge.running.effective import Told, settings
 from weighbridge.running.log import LogRing
-from weighbridge.running.state import Running, State
+from weighbridge.running.state import Running, State, goes_on
 from weighbridge_engines.api import Engine, Load
 
 _log = logging.getLogger(__name__)
+_NOTED_S = 1.0
+"""How exactly it is kept when something was heard last."""
 GONE: Mapping[str, None] = {"url": None, "memory_bytes": None, "private_bytes": None}
 """What is no more once the engine has ended."""
 
@@ -64,6 +66,7 @@ class Life:
             load,
             settings(load, Told()),
             since_s=time.monotonic(),
+            moved_s=time.monotonic(),
             build=engine.build,
         )
 
@@ -73,14 +76,17 @@ class Life:
 
     def hear(self, lines: Iterable[str]) -> None:
         """Lines of the engine's output."""
-        told = self._told
+        told, heard = self._told, False
         for line in lines:
+            heard = True
             self.log.add(line)
             told = told.with_line(self._engine.report(line))
         if told is not self._told:
             self._told = told
             stage = self.running.stage if self.running.state is State.READY else told.stage
             self.publish(stage=stage, buffers=told.buffers, held=told.held, settings=settings(self.running.load, told))
+        if heard and time.monotonic() - self.running.moved_s > _NOTED_S:
+            self.publish(moved_s=time.monotonic())
 
     def become(self, state: State, **changes: object) -> None:
         """Enter `state`, with other changes of `running`, by its fields."""
@@ -94,6 +100,8 @@ class Life:
     def publish(self, **changes: object) -> None:
         """Changes of `running`, by its fields."""
         changed = replace(self.running, **changes)  # type: ignore[arg-type] # fields by name
+        if goes_on(self.running, changed):
+            changed = replace(changed, moved_s=time.monotonic())
         if changed != self.running:
             self.running = changed
             self._changed()

@@ -44,11 +44,12 @@ class Setting:
 class Running:
     """One engine process, as it was when this value was made.
 
-    `since_s` is `time.monotonic()` at the start of the state. `stage` is one of `api.STAGES` while loading.
-    `memory_bytes` is the resident memory of the process group, `private_bytes` the part of it that its end makes
-    available: pages of a mapped file may be so already. `buffers` is what the engine said it allocated
-    ("weights_bytes", "kv_bytes", "compute_bytes", ...), `held` the same by device, where it named one. `error` is set
-    where it failed. `build` is that of `engine_id` which runs, "" for the one beside this program.
+    `since_s` is `time.monotonic()` at the start of the state, `moved_s` when it last showed that it goes on.
+    `stage` is one of `api.STAGES` while loading. `memory_bytes` is the resident memory of the process group,
+    `private_bytes` the part of it that its end makes available: pages of a mapped file may be so already. `buffers`
+    is what the engine said it allocated ("weights_bytes", "kv_bytes", "compute_bytes", ...), `held` the same by
+    device, where it named one. `error` is set where it failed. `build` is that of `engine_id` which runs, "" for
+    the one beside this program.
     """
 
     model_id: str
@@ -59,6 +60,7 @@ class Running:
     settings: tuple[Setting, ...] = ()
     stage: str = "starting"
     since_s: float = 0.0
+    moved_s: float = 0.0
     pid: int | None = None
     url: str | None = None
     in_flight: int = 0
@@ -71,6 +73,10 @@ class Running:
     error: WeighbridgeError | None = None
     build: str = ""
     log: tuple[str, ...] = ()
+
+    def still_s(self, now_s: float) -> float | None:
+        """How long a load has shown no sign of going on; None where nothing loads. It may go on all the same."""
+        return max(0.0, now_s - max(self.moved_s, self.since_s)) if self.state is State.LOADING else None
 
     @property
     def context(self) -> int | None:
@@ -87,3 +93,13 @@ class Running:
             if setting.name == name and isinstance(setting.effective, int):
                 return setting.effective
         return None
+
+
+_MOVED_BYTES = 1 << 20
+
+
+def goes_on(before: Running, after: Running) -> bool:
+    """Whether `after` shows that a load went on: another stage, more buffers, more memory. Pure."""
+    if (before.state, before.stage, before.buffers) != (after.state, after.stage, after.buffers):
+        return True
+    return abs((after.memory_bytes or 0) - (before.memory_bytes or 0)) >= _MOVED_BYTES

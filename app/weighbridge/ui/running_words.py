@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from weighbridge.base.units import THIN, number
 from weighbridge.base.words import mark, text
 from weighbridge.running.state import Running, State
+
+LONG_S = 30.0
+"""A load that shows no sign for less is like any other."""
 
 STAGE_WORDS: Mapping[str, str] = {
     "starting": mark("Starting the engine"),
@@ -48,6 +52,14 @@ def ends_in_words(model_ids: Sequence[str], running: Sequence[Running]) -> str:
 def stage_in_words(stage: str) -> str:
     """ "Loading the weights" for "weights"; a stage that we do not know is shown as it is."""
     return text(STAGE_WORDS[stage]) if stage in STAGE_WORDS else stage
+
+
+def still_in_words(running: Running, now_s: float) -> str:
+    """That a load has shown no sign for long; "" where it has, or nothing loads."""
+    still_s = running.still_s(now_s)
+    if still_s is None or still_s < LONG_S:
+        return ""
+    return text("no sign for {time}; it may go on", time=f"{number(round(still_s))}{THIN}s")
 
 
 def running_of(model_id: str, running: Sequence[Running]) -> Running | None:

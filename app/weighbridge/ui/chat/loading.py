@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
 
 from weighbridge.base.units import number
 from weighbridge.base.words import text
 from weighbridge.running.state import Running, State
-from weighbridge.ui.running_words import stage_in_words
+from weighbridge.ui.running_words import stage_in_words, still_in_words
 from weighbridge.ui.theme import STEP
 from weighbridge.ui.widgets.parts import button, label, row
 from weighbridge_engines.api import STAGES
@@ -29,6 +31,7 @@ class LoadingRow(QFrame):
         self._bar = QProgressBar(textVisible=False)
         self._bar.setRange(0, len(STAGES) - 1)
         self._tenths = 0
+        self._running: Running | None = None
         self._clock = QTimer(self, interval=LOOK_MS)
         self._clock.timeout.connect(self._look)
         cancel = button(text("Cancel"), self.cancelled.emit)
@@ -40,6 +43,7 @@ class LoadingRow(QFrame):
     def show_running(self, running: Running | None, place: int | None = None) -> None:
         """Show the load of `running`, else an answer's `place` in the queue, or go away where there is neither."""
         loading = running is not None and running.state is State.LOADING
+        self._running = running
         if running is not None and loading:
             self._show_stage(running)
         elif place is not None:
@@ -66,5 +70,6 @@ class LoadingRow(QFrame):
         self._clock.stop()
 
     def _look(self) -> None:
-        self._elapsed.setText(f"{number(self._tenths / 10, 1)}\u202fs")
+        still = "" if self._running is None else still_in_words(self._running, time.monotonic())
+        self._elapsed.setText(" · ".join(filter(None, (still, f"{number(self._tenths / 10, 1)}\u202fs"))))
         self._tenths += 1

@@ -15,7 +15,7 @@ from weighbridge.running.state import Running, State
 from weighbridge.ui.close_look import Closely
 from weighbridge.ui.folders import short
 from weighbridge.ui.models.library_row import LibraryRow
-from weighbridge.ui.running_words import stage_in_words
+from weighbridge.ui.running_words import stage_in_words, still_in_words
 from weighbridge.ui.source_words import source_in_words
 from weighbridge.ui.speed_view import SpeedView
 from weighbridge.ui.theme import STEP, Theme
@@ -239,7 +239,9 @@ class LibraryDetail(QFrame):
         if running is None:
             return
         elapsed = number(max(0.0, time.monotonic() - running.since_s), 1)
-        self._stage.setText(f"{stage_in_words(running.stage)} · {elapsed}{THIN}s")
+        still = still_in_words(running, time.monotonic())
+        said = (stage_in_words(running.stage), f"{elapsed}{THIN}s", still)
+        self._stage.setText(" · ".join(filter(None, said)))
         self._progress.setValue(STAGES.index(running.stage) + 1 if running.stage in STAGES else 0)
 
     def _show_pin(self, running: Running | None) -> None:
