@@ -149,6 +149,14 @@ def test_an_absent_library_gives_way_to_builds_that_can_be_had():
     assert "Made is not installed" in shown["made"].said
 
 
+def test_an_environment_that_is_broken_can_be_installed_again():
+    broken = Cause("build.broken", {"path": "/data/engines/made-cuda/1", "build": "made-cuda"})
+    shown, _ = by_id(known(OURS, replace(APART, missing=broken)))
+    assert shown["made-cuda"].state is BuildState.BROKEN
+    assert "no working Python" in shown["made-cuda"].said
+    assert shown["made-cuda"].acts == (Act.INSTALL, Act.COPY, Act.REMOVE)
+
+
 def test_a_program_that_was_only_found_is_not_taken_off_the_list():
     shown, _ = by_id(known(OURS, PROGRAM))
     assert Act.FORGET not in shown["made-program-1"].acts

@@ -185,7 +185,7 @@ def _said(build: Build, engine: Engine, told: Told | None) -> str:
 def _acts(build: Build, state: BuildState, *, is_asked: bool, known: Known, recipe: Recipe | None) -> list[Act]:
     found = [Act.USE] if state is BuildState.HERE else []
     if recipe is not None:
-        found.append(Act.UPDATE)
+        found.append(Act.INSTALL if state is BuildState.BROKEN else Act.UPDATE)
     if state is not BuildState.BROKEN:
         found.append(Act.PROBE)
     if build.id in known.logs:
