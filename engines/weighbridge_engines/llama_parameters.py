@@ -6,6 +6,7 @@ page, no other origin, nothing fetched.
 
 from __future__ import annotations
 
+from itertools import chain, repeat
 from typing import Any
 
 from weighbridge_engines.api import Load
@@ -79,8 +80,7 @@ def _composed(load: Load) -> dict[str, Any]:
         "tensor_buft_overrides": ",".join(_EXPERTS.format(layer=layer) for layer in experts) or None,
         "speculative.draft.mparams.path": load.draft,
         "speculative.types": _draft_types(load),
-        "lora_adapters": list(zip(load.adapters, load.adapter_scales or [1.0] * len(load.adapters), strict=True))
-        or None,
+        "lora_adapters": list(zip(load.adapters, chain(load.adapter_scales, repeat(1.0)), strict=False)) or None,
         "embedding": True if load.task != "chat" else None,
         "sampling.samplers": load.sampling.get("samplers"),
         "pooling_type": "LLAMA_POOLING_TYPE_RANK" if load.task == "rerank" else None,

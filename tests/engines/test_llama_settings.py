@@ -294,6 +294,12 @@ def test_the_shown_command_line_holds_no_key():
     assert line[0] == "llama-server" and "--api-key" not in line and line[line.index("--port") + 1] == "8080"
 
 
+def test_an_adapter_of_which_nothing_is_said_acts_as_it_was_trained():
+    load = Load("m", adapters=("/a", "/b"), adapter_scales=(0.5,))
+    assert values(load, 1, "k")["lora_adapters"] == [("/a", 0.5), ("/b", 1.0)]
+    assert "lora_adapters" not in values(replace(load, adapters=()), 1, "k")
+
+
 def test_no_prompts_are_kept_that_were_read_with_other_adapters():
     assert values(replace(FILES, prompt_cache_mib=512), 1, "k")["cache_ram_mib"] == 0
 
