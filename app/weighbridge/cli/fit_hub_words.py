@@ -42,13 +42,14 @@ def table_in_words(
     lines += [f"{_name(row)}: {explain(problem)}" for row in rows if (problem := _problem(row))][:MAX_NAMED]
     if left:
         named = ", ".join(spot.revision for spot in left[:MAX_NAMED])
+        named += ", …" if len(left) > MAX_NAMED else ""
         lines.append(
             plural(
                 "{count} more branch was not looked into: {names}. Name it with --revision.",
                 "{count} more branches were not looked into: {names}. Name one with --revision.",
                 len(left),
                 count=number(len(left)),
-                names=named if len(left) <= MAX_NAMED else f"{named}, …",
+                names=named,
             )
         )
     unread = next((sight.unread for sight in sights if sight.unread is not None), None)

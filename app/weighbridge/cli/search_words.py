@@ -48,7 +48,8 @@ def next_step_in_words(hit: Hit, reference: Reference) -> str:
     command = f"weighbridge fit {reference_in_words(hit, reference)}"
     lines = [text("To weigh it before a byte is fetched: {command}", command=printable(command))]
     if not hit.formats:
-        lines.append(text("For its quantisations: {command}", command=f"weighbridge search --base {hit.id}"))
+        search = f"weighbridge search --base {hit.id}"
+        lines.append(text("For its quantisations: {command}", command=search))
     return "\n".join(lines)
 
 

@@ -180,15 +180,15 @@ class BuildRow(QFrame):
         column(top, self._installing, self._errors, self._log, owner=self, gap=2)
 
     def _show_buttons(self, look: BuildLook) -> None:
+        named = f"{self._engine_title}, {look.title}"
         first = self._first_act()
         self._first.setVisible(first is not None)
         if first is not None:
             self._first.setText(self.title_of(first))
-            name = text("{act}: {name}", act=self.title_of(first), name=f"{self._engine_title}, {look.title}")
-            self._first.setAccessibleName(name)
+            self._first.setAccessibleName(text("{act}: {name}", act=self.title_of(first), name=named))
             self._first.setEnabled(first not in self._closed)
             self._first.setToolTip(self._why_closed if first in self._closed else "")
-        self._more.setAccessibleName(text("More to do with {name}", name=f"{self._engine_title}, {look.title}"))
+        self._more.setAccessibleName(text("More to do with {name}", name=named))
         self._more.setVisible(self._has_more())
 
     def _first_act(self) -> Act | None:
