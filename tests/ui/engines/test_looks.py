@@ -77,6 +77,8 @@ def test_what_was_told_last_stands_before_what_was_told_when_it_came():
     shown, _ = by_id(known(OURS, APART, told=answers))
     assert "CUDA0" not in shown["made-cuda"].sees
     assert "no driver" in shown["made"].said
+    assert shown["made"].sees == ""
+    shown, _ = by_id(known(OURS))
     assert shown["made"].sees == "It has not told what it can compute on."
 
 

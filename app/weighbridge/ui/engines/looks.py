@@ -125,14 +125,14 @@ def _here(build: Build, engine: Engine, known: Known, recipes: Mapping[str, Reci
     told = known.told.get(build.id)
     devices = build.devices if told is None else told.devices
     recipe = recipes.get(build.id)
-    state = _state(build)
+    state, said = _state(build), _said(build, engine, told)
     return BuildLook(
         id=build.id,
         title=build.title or text("As it came with Weighbridge"),
         state=state,
         about=" · ".join(filter(None, _about(build, known.bytes_of.get(build.id), _licence(build, recipes)))),
-        sees=words.devices_in_words(devices) if _can_say(build, devices) else "",
-        said=_said(build, engine, told),
+        sees="" if devices is None and said else words.devices_in_words(devices),
+        said=said,
         untried=recipe is not None and not recipe.verified and build.token is not True,
         acts=tuple(_acts(build, state, is_asked=_is_asked(build, devices), known=known, recipe=recipe)),
         command=_command(build, engine, state),
@@ -161,10 +161,6 @@ def _licence(build: Build, recipes: Mapping[str, Recipe]) -> str | None:
         return recipes[build.id].licence
     licences = {recipe.licence for recipe in recipes.values()}
     return licences.pop() if build.kind is BuildKind.OURS and len(licences) == 1 else None
-
-
-def _can_say(build: Build, devices: Sequence[Device] | None) -> bool:
-    return build.missing is None or bool(devices)
 
 
 def _is_asked(build: Build, devices: Sequence[Device] | None) -> bool:
