@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from tests.ui.fakes import GIB, running
@@ -307,3 +309,19 @@ def test_files_beside_the_model_are_weighed(qtbot, sheet, model, tmp_path):
     settled(qtbot, sheet)
     assert sheet.draft.load.projector == str(file)
     assert line(sheet, "beside", "projector").effect.text().startswith("+")
+
+
+def test_another_engine_knows_other_settings(qtbot, sheet, known, model):
+    llama = known.weighing.sources.engines["llama_server"]
+    kept = tuple(one for one in llama.controls if one.name in ("context", "threads"))
+    other = replace(llama, id="llama_cpp", title="llama-cpp-python", controls=kept, check=lambda load: None)
+    known.weighing.sources.engines["llama_cpp"] = other
+    opened(qtbot, sheet, model)
+    field = line(sheet, "more", "engine").field
+    assert field.itemText(0) == "auto · llama.cpp"
+    sheet.set_value("engine", "llama_cpp")
+    settled(qtbot, sheet)
+    assert set(sheet.draft.known) == {"engine", "context", "threads"}
+    assert list(sheet.sections) == ["memory", "speed", "more"]
+    sheet.load()
+    assert known.supervisor.made[-1].engine == "llama_cpp"

@@ -85,3 +85,15 @@ def test_a_message_changes_no_load_that_was_set_elsewhere(qtbot, window, known):
 def test_what_is_not_there_opens_nothing(window):
     window.show_sheet("no such model", None)
     assert window.page is window.pages["library"]
+
+
+def test_the_library_says_by_which_preset_a_model_is_loaded(window, known):
+    model = next(one for one in known.library.models if one.id == "Qwen3-8B-Q4_K_M")
+    library = window.pages["library"]
+    library.table.choose(model.id)
+    assert library.detail.preset == ""
+    known.presets.save(model, "small", {"context": 2048, "gone": 1})
+    known.presets.make_default(model, "small")
+    known.bus.running_changed.emit()
+    told = "Loaded by its preset small: Context 2,048. There is no setting called gone."
+    assert library.detail.preset.startswith(told)

@@ -25,6 +25,7 @@ from weighbridge.ui.pages.library_foot import LibraryFoot
 from weighbridge.ui.pages.library_head import LibraryHead
 from weighbridge.ui.pages.library_parts import PartsChooser
 from weighbridge.ui.pages.library_shelf import Shelf
+from weighbridge.ui.pages.library_preset import preset_in_words
 from weighbridge.ui.pages.library_stock import PARTS, Stock
 from weighbridge.ui.pages.library_table import LibraryTable
 from weighbridge.ui.pages.library_templates import Templates
@@ -589,6 +590,7 @@ class LibraryPage(Page):
     def _ask_room(self, model: Model | None) -> None:
         """What loading `model` would end."""
         self._room.ask(model, None if model is None else self._services.weighing.load_to_make(model))
+            self._detail.show_preset(preset_in_words(self._services, chosen.model))
         self._detail.show_ends(self._room.words)
 
 

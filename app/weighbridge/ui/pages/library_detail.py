@@ -59,6 +59,8 @@ class LibraryDetail(QFrame):
         self._note.written.connect(self._note_written)
         self._told = selectable(label("", "dim", wrap=True))
         self._told.hide()
+        self._preset = selectable(label("", "dim", wrap=True))
+        self._preset.hide()
         self._template = TemplateView(theme)
         self._template.fold.unfolded.connect(self._show_unfolded)
         self._parts = PartsList()
@@ -114,6 +116,16 @@ class LibraryDetail(QFrame):
     def told(self) -> str:
         """What came of verifying it."""
         return self._told.text()
+
+    @property
+    def preset(self) -> str:
+        """By which preset it is loaded, as it is said."""
+        return self._preset.text()
+
+    def show_preset(self, words: str) -> None:
+        """Say by which preset it is loaded; "" for none."""
+        self._preset.setText(words)
+        self._preset.setVisible(bool(words))
 
     @property
     def template(self) -> TemplateView:
@@ -198,7 +210,7 @@ class LibraryDetail(QFrame):
         middle = row(left, column(self._settings, None), gap=6)
         middle.setStretch(0, 1)
         inner = QWidget()
-        held = column(self._path, self._note, self._told, self._error, middle, owner=inner, gap=2)
+        held = column(self._path, self._note, self._told, self._preset, self._error, middle, owner=inner, gap=2)
         held.setContentsMargins(4 * STEP, 0, 4 * STEP, 3 * STEP)
         top.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 0)
         self._area = FittedArea(inner)
