@@ -57,7 +57,7 @@ def test_memory_that_ran_out_though_it_seemed_to_fit_gets_a_load_that_takes_less
     for fix in (shorter, smaller):
         assert fix.way.choice.fit.estimate.total_bytes < finding.asked.fit.estimate.total_bytes
     assert command_of(shorter, finding) == f"weighbridge run m --context {shorter.load.context}"
-    assert command_of(smaller, finding) == "weighbridge run m --kv q8_0"
+    assert command_of(smaller, finding) == "weighbridge run m --context 131072 --kv q8_0"
 
 
 def test_models_that_nobody_uses_may_be_ended_for_it_the_largest_first():
@@ -84,7 +84,7 @@ def test_memory_of_a_card_leaves_more_to_the_processor():
     [fix] = finding.fixes
     assert (fix.kind, fix.way.choice.fit.verdict) == (FixKind.LOAD, Verdict.PARTIAL)
     assert 0 < fix.load.gpu_layers < 11
-    assert command_of(fix, finding) == f"weighbridge run m --gpu-layers {fix.load.gpu_layers}"
+    assert command_of(fix, finding) == f"weighbridge run m --context 4096 --gpu-layers {fix.load.gpu_layers}"
     assert said(finding)[0].startswith(f"Load: {fix.load.gpu_layers} layers on cards · Partial")
     assert numbers_in_words(finding)[0].startswith("4.0")
 

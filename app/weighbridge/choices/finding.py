@@ -76,7 +76,8 @@ _AGAIN = frozenset(
 )
 """The same load may well go another time, or once what stands in the way is gone."""
 
-_LEAST_BYTES = 1 << 20
+_LESS = 0.9
+"""The share of what a failed load needed that is taken to be free: a load that takes hardly less would fail, too."""
 _BELOW = 3
 _REPOSITORY = re.compile(r"[\w][\w.-]*/[\w][\w.-]*")
 
@@ -231,7 +232,7 @@ def _with_less(choice: Choice, around: Surroundings, values: Mapping[str, object
     for place in choice.places:
         needed_bytes = choice.fit.estimate.share(place.id).known_bytes
         if needed_bytes and place.free_bytes is not None and _refused(place.id, values):
-            most[place.id] = max(0, min(place.free_bytes, needed_bytes - _LEAST_BYTES))
+            most[place.id] = max(0, min(place.free_bytes, int(needed_bytes * _LESS)))
     return replace(around, machine=_bounded(around.machine, most), running=())
 
 

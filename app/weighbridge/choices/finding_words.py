@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from shlex import quote
 
 from weighbridge.base.explain import Explanation, explain_code
@@ -124,18 +126,20 @@ def _layers(load: Load) -> str:
 
 
 def _options(before: Load, after: Load | None) -> list[str] | None:
-    """The options of `run` that make `after` out of `before`; None where there are none for it."""
+    """The options of `run` that make `after`, those asked for before among them; None where there are none for it."""
     if after is None:
         return None
-    said: list[str] = []
-    for name, option in _OPTIONS.items():
-        value = getattr(after, name)
-        if value is not None and value != getattr(before, name):
-            said += [option, str(value)]
-    return said or None
+    changed = {each.name for each in fields(Load) if getattr(before, each.name) != getattr(after, each.name)}
+    if not changed or changed - {*_OPTIONS, "value_type"} or after.key_type != after.value_type:
+        return None
+    told = {option: getattr(after, name) for name, option in _OPTIONS.items()}
+    asked = {option: value for option, value in told.items() if value is not None}
+    if after.slots == 1:
+        del asked["--slots"]
+    return [word for option, value in asked.items() for word in (option, str(value))]
 
 
-_OPTIONS = {
+_OPTIONS: Mapping[str, str] = {
     "context": "--context",
     "slots": "--slots",
     "key_type": "--kv",

@@ -73,7 +73,8 @@ def tell(finding: Finding, as_json: bool, log: tuple[str, ...] = ()) -> None:
         print(json.dumps({"error": finding_as_json(finding) | ({"log": log} if log else {})}, default=str))
         return
     print("\n".join(in_words(finding)), file=sys.stderr)
-    for line in log[-SHOWN_LINES:]:
+    said = finding.values.get("line")
+    for line in [said] if isinstance(said, str) else log[-SHOWN_LINES:]:
         print(f"  {printable(line)}", file=sys.stderr)
 
 
