@@ -18,9 +18,10 @@ from weighbridge.formats.model import ModelInfo
 from weighbridge.hardware.machine import Device, Memory, MemoryKind
 from weighbridge.library.model import Model
 from weighbridge.running.state import State
+from weighbridge.ui.longest import longest_attended, longest_stated
 from weighbridge.ui.models.library_model import LibraryModel
 from weighbridge.ui.models.library_row import Column, LibraryRow
-from weighbridge.ui.pages.library import LibraryPage, longest_stated
+from weighbridge.ui.pages.library import LibraryPage
 from weighbridge.ui.weighing import Weighing, WhatIf
 from weighbridge_engines.api import Load
 
@@ -118,11 +119,11 @@ def known(context, *heads):
 def test_what_keeps_only_a_state_does_not_stretch_the_slider():
     mamba, unknown, attending = known(1 << 20, 0, 0), known(1 << 20), known(32_768, 8, 8)
     hybrid = known(65_536, 0, 0, 8)
-    assert longest_stated(None, [mamba, unknown, attending]) == 32_768
-    assert longest_stated(None, [mamba, attending, hybrid]) == 65_536
-    assert longest_stated(mamba, [mamba, attending]) == 1 << 20
-    assert longest_stated(known(None), [mamba, attending]) == 32_768
-    assert longest_stated(None, [mamba]) is None
+    assert longest_stated(None, longest_attended([mamba, unknown, attending])) == 32_768
+    assert longest_stated(None, longest_attended([mamba, attending, hybrid])) == 65_536
+    assert longest_stated(mamba, longest_attended([mamba, attending])) == 1 << 20
+    assert longest_stated(known(None), longest_attended([mamba, attending])) == 32_768
+    assert longest_stated(None, longest_attended([mamba])) is None
 
 
 def test_reset_puts_back_all_controls_and_is_only_there_for_a_change(page, full):

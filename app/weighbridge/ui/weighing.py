@@ -173,6 +173,7 @@ class Weighing(QObject):
     def choose_parts(self, model: Model) -> None:
         """What is loaded beside `model` has been chosen anew: its figures hold no more."""
         self._known.pop(model.id, None)
+        self._models = ()  # so that all are looked at again
         if self._looked is not None and self._looked[2] is model:
             self._looked = None
         self.outdated.emit()
@@ -194,6 +195,10 @@ class Weighing(QObject):
         known = self._known.get(model.id)
         return None if known is None else known.choice
 
+    def choices(self) -> dict[str, Choice]:
+        """The last weighing of each model, by id, but for the close ones."""
+        return {model_id: known.choice for model_id, known in self._known.items()}
+
     def closely(self, model: Model) -> Closely | None:
         """The last close look at `model`, where it still holds."""
         if self._looked is not None and self._looked[:2] == (self._stamp, self._speed_stamp):
@@ -214,20 +219,26 @@ class Weighing(QObject):
         return "" if around is None else row_basis(choice, self._standing.speedometer(around), around.machine)
 
     def refresh(self, models: Sequence[Model], seen: Iterable[Model]) -> None:
-        """Weigh what is out of date: `seen` now, the others of `models` in slices."""
+        """Weigh what is out of date: `seen` now, the others of `models` in slices. Where nothing is other than at the
+        last call, nothing is looked at beside `seen`.
+        """
         around = self._standing.around()
         if around is None:
             return
+        asked = (models, (self._what_if, *self._standing.stamp(around)), self._standing.speed_stamp(around))
+        is_other = self._is_other(*asked)
         if models is not self._models:
-            self._models = models
             self._forget_others(models)
-        self._stamp = (self._what_if, *self._standing.stamp(around))
-        self._speed_stamp = self._standing.speed_stamp(around)
+        self._models, self._stamp, self._speed_stamp = asked
         fresh = [model.id for model in seen if self._weigh_anew(model, around) | self._pace(model, around)]
-        self._waiting, self._unpaced = list(models), list(models)  # those that are of now are passed over
-        self._timer.start()
+        if is_other:
+            self._waiting, self._unpaced = list(models), list(models)  # those that are of now are passed over
+            self._timer.start()
         if fresh:
             self.weighed.emit(tuple(fresh))
+
+    def _is_other(self, models: Sequence[Model], stamp: Stamp, speed_stamp: Stamp) -> bool:
+        return models is not self._models or (stamp, speed_stamp) != (self._stamp, self._speed_stamp)
 
     def look_closely(self, model: Model | None, heads: tuple[Head, ...] = ()) -> None:
         """Look at `model` closely once things have come to rest; None: at none. `heads` are the headers of one that is
@@ -263,7 +274,7 @@ class Weighing(QObject):
         """Some more models, or what was done: that is told in larger pieces, for each makes the table paint."""
         around, now_s = self._standing.around(), time.monotonic()
         if around is None:
-            self._waiting, self._unpaced = [], []
+            self._waiting, self._unpaced, self._models = [], [], ()
         if self._untold and (not self.pacing or now_s >= self._tell_at_s):
             done, self._untold = tuple(self._untold), {}
             self._tell_at_s = now_s + TELL_S

@@ -27,7 +27,7 @@ from weighbridge.ui.discover.rows import Act, ChoiceRow
 from weighbridge.ui.discover.table import ChoicesTable
 from weighbridge.ui.discover.weighed_rows import choice_rows, with_best
 from weighbridge.ui.hub_parts import job_for
-from weighbridge.ui.pages.library import longest_stated
+from weighbridge.ui.longest import longest_attended, longest_stated
 from weighbridge.ui.remedies import open_page
 from weighbridge.ui.services import Services
 from weighbridge.ui.speed_view import SpeedView
@@ -260,7 +260,7 @@ class ChoicesPane(QWidget):
         if chosen is None:
             return
         model = chosen.offered.model
-        self._controls.show_longest(longest_stated(model, self.models()))
+        self._controls.show_longest(longest_stated(model, longest_attended(self.models())))
         choice = chosen.weighed.choice if chosen.weighed else None
         reason = recommended_in_words(self._best) if chosen.recommended and self._best else ""
         close = weighing.closely(model) if model is not None else None

@@ -17,15 +17,16 @@ from weighbridge.running.state import State
 from weighbridge.ui.adding import Adding
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.fixing import Fixing
-from weighbridge.ui.library_filters import keeping, offered
-from weighbridge.ui.library_rows import LibraryRows
+from weighbridge.ui.library_filters import keeping
+from weighbridge.ui.library_rows import LibraryRows, Listed
+from weighbridge.ui.longest import longest_stated
 from weighbridge.ui.pages.library_detail import LibraryDetail
 from weighbridge.ui.pages.library_doubles import Doubles
 from weighbridge.ui.pages.library_foot import LibraryFoot
 from weighbridge.ui.pages.library_head import LibraryHead
 from weighbridge.ui.pages.library_parts import PartsChooser
-from weighbridge.ui.pages.library_shelf import Shelf
 from weighbridge.ui.pages.library_preset import preset_in_words
+from weighbridge.ui.pages.library_shelf import Shelf
 from weighbridge.ui.pages.library_stock import PARTS, Stock
 from weighbridge.ui.pages.library_table import LibraryTable
 from weighbridge.ui.pages.library_templates import Templates
@@ -71,6 +72,8 @@ class LibraryPage(Page):
         self._asked_to_measure = False
         self._is_shut = False
         self._off_list = len(services.library.off_list)
+        self._longest: int | None = None
+        self._is_new = False
         self._table = LibraryTable(services.theme)
         self._table.explain_speed_by(services.weighing.speed_basis)
         self._controls = WhatIfBar(Settings().context)
@@ -107,7 +110,7 @@ class LibraryPage(Page):
         services.theme.dress(self)
         self._add_actions()
         self._connect()
-        self._show_all()
+        self._list()
         self.rescan()
 
     @property
@@ -165,7 +168,8 @@ class LibraryPage(Page):
         self._controls.show_settings(services.weighing.what_if, services.settings.value.context)
         self._detail.weighed.speed.show_wanted(services.weighing.wanted_tps)
         self._machine.take_over()
-        self._show_all()
+        self._table.show_context(services.settings.value.context)
+        self._show_known()
         self._detail.wake()
         self._table.setFocus()
 
@@ -330,6 +334,8 @@ class LibraryPage(Page):
 
     def _connect(self) -> None:
         self._chips.changed.connect(self._filter)
+        self._rows.listed.connect(self._show_listed)
+        self._rows.renewed.connect(self._table.renew_rows)
         self._rows.measured.connect(self._measured)
         self._foot.opened.connect(self._share_room)
         self._rows.marked.connect(self._marked)
@@ -358,7 +364,7 @@ class LibraryPage(Page):
         services = self._services
         services.bus.add_wanted.connect(self._adding.add)
         services.bus.scan_wanted.connect(self.rescan)
-        services.bus.running_changed.connect(self._show_all)
+        services.bus.running_changed.connect(self._running_changed)
         services.bus.header_read.connect(self._gather)
         services.memories.changed.connect(self._machine_seen)
         services.facts.changed.connect(self._learnt)
@@ -368,7 +374,7 @@ class LibraryPage(Page):
         self._later.timeout.connect(self._show_learnt)
         self._controls.context_chosen.connect(self._context_chosen)
         self._controls.changed.connect(self._what_if_chosen)
-        self._machine.changed.connect(self._show_all)
+        self._machine.changed.connect(self._show_known)
         self._machine.opened.connect(self._show_body)
         advice = self._detail.weighed.advice
         advice.settings_wanted.connect(self._controls.apply)
@@ -395,23 +401,39 @@ class LibraryPage(Page):
     def _context_chosen(self, context: int) -> None:
         self._services.settings.change(context=context)
         self._services.supervisor.use_context(context)
-        self._show_all()
+        self._table.show_context(context)
+        self._show_known()
 
     def _what_if_chosen(self, what_if: WhatIf) -> None:
         self._services.weighing.use(what_if)
-        self._show_all()
+        self._show_known()
 
     def _scanned(self) -> None:
+        self._is_new = True
+        self._list()
+
+    def _list(self) -> None:
+        """Put a row for each listed model into the table."""
+        if not self._is_shut:
+            self._rows.list_all(self._table.view)
+
+    def _show_listed(self, listed: Listed) -> None:
         """In pieces, each between two events: there may be thousands of models, and who hears looks at them, too."""
-        self._rows.all()
-        QTimer.singleShot(0, self, self._show_scanned)
-
-    def _show_scanned(self) -> None:
-        self._show_all()
+        self._longest = listed.longest
+        self._table.show_context(self._services.settings.value.context)
+        self._table.show_arranged(listed.arranged)
+        chosen = self._chips.chosen
+        self._chips.show_chips([Chip(*each) for each in listed.filters])
+        if self._chips.chosen != chosen:
+            self._filter()
+        self._stock.show()
+        self._show_known()
         self._rescan.setEnabled(not self._scanning.running)
-        QTimer.singleShot(0, self, self._tell_scanned)
+        if self._is_new:
+            self._is_new = False
+            QTimer.singleShot(0, self, self._tell_new)
 
-    def _tell_scanned(self) -> None:
+    def _tell_new(self) -> None:
         if not self._is_shut:
             self._doubles.show()
             self._rows.measure()
@@ -460,21 +482,18 @@ class LibraryPage(Page):
             return
         self._errors.show_error(error)
 
-    def _show_all(self) -> None:
-        if self._is_shut:  # engines that end tell so, too
-            return
-        services = self._services
-        rows = self._rows.all()
-        self._table.show_rows(rows, services.settings.value.context)
-        chosen = self._chips.chosen
-        self._chips.show_chips([Chip(*each) for each in offered(rows)])
-        if self._chips.chosen != chosen:
-            self._filter()
-        self._stock.show()
-        self._controls.show_cards(services.weighing.has_cards)
-        self._weigh()
-        self._show_body()
-        self._show_chosen()
+    def _show_known(self) -> None:
+        """Show what is known of the models that are listed, as things stand now."""
+        if not self._is_shut:
+            self._controls.show_cards(self._services.weighing.has_cards)
+            self._weigh()
+            self._show_body()
+            self._show_chosen()
+
+    def _running_changed(self) -> None:
+        if not self._is_shut:  # engines that end tell so, too
+            self._table.renew_rows(self._rows.started_or_stopped())
+            self._show_known()
 
     def _filter(self) -> None:
         """Narrow the table to what the chips say."""
@@ -484,11 +503,9 @@ class LibraryPage(Page):
     def _marked(self) -> None:
         """Something was written on a model; it may be off the list now, or on it again."""
         off_list = len(self._services.library.off_list)
-        self._show_all()
-        if off_list != self._off_list:
-            self._off_list = off_list
-            self._doubles.show()
-            self._services.bus.library_changed.emit()
+        self._is_new = self._is_new or off_list != self._off_list
+        self._off_list = off_list
+        self._list()
 
     def _measured(self) -> None:
         self._table.tell_disk()
@@ -557,7 +574,7 @@ class LibraryPage(Page):
 
     def _show_chosen(self) -> None:
         chosen = self._table.chosen
-        self._controls.show_longest(longest_stated(chosen.model if chosen else None, self._services.library.models))
+        self._controls.show_longest(longest_stated(chosen.model if chosen else None, self._longest))
         self._detail.setVisible(chosen is not None and not self._foot.open_part)
         if chosen is not None:
             weighing = self._services.weighing
@@ -568,12 +585,13 @@ class LibraryPage(Page):
             if self.isVisible():
                 self._templates.show(chosen)
             self._parts.show(chosen)
+            self._detail.show_preset(preset_in_words(self._services, chosen.model))
             weighing.look_closely(chosen.model)
         whole = chosen is not None and chosen.model.problem is None
         active = chosen is not None and chosen.running is not None and chosen.running.state is not State.FAILED
         self._do_load.setEnabled(whole and not active)
-        self._do_stop.setEnabled(active)
         self._do_set.setEnabled(whole)
+        self._do_stop.setEnabled(active)
         self._do_pin.setEnabled(active)
         self._ask_room(None if chosen is None or active or not whole or not self.isVisible() else chosen.model)
         self._do_chat.setEnabled(whole)
@@ -590,19 +608,7 @@ class LibraryPage(Page):
     def _ask_room(self, model: Model | None) -> None:
         """What loading `model` would end."""
         self._room.ask(model, None if model is None else self._services.weighing.load_to_make(model))
-            self._detail.show_preset(preset_in_words(self._services, chosen.model))
         self._detail.show_ends(self._room.words)
-
-
-def longest_stated(chosen: Model | None, models: Sequence[Model]) -> int | None:
-    """The longest context, in tokens, that the chosen model was trained for; where that is not stated, the longest of
-    all that attend to each token. Those that keep only a state state what they like, for it costs them nothing.
-    """
-    own = chosen.info.context_length if chosen and chosen.info else None
-    if own:
-        return own
-    attending = [model.info.context_length or 0 for model in models if model.info and any(model.info.heads or ())]
-    return max(attending, default=0) or None
 
 
 def _ignore(value: object) -> None:
