@@ -76,6 +76,12 @@ def test_models_that_nobody_uses_may_be_ended_for_it_the_largest_first():
     assert command_of(ended[0], finding) is None
 
 
+def test_who_was_killed_is_told_with_what_there_is():
+    finding = found(EngineFailed("engine.killed", signal="SIGKILL", engine="llama.cpp"), here(free_gib=20), TWELVE)
+    [line] = numbers_in_words(finding)
+    assert line.replace(THIN, " ").endswith("20.0 GiB of 32.0 GiB are free now.")
+
+
 def test_memory_of_a_card_leaves_more_to_the_processor():
     card = here(replace(FAST_RTX, memory=Memory(MemoryKind.DEDICATED, 24 * GIB, 22 * GIB)))
     values = {**MEMORY, "device": "CUDA0"}
@@ -90,7 +96,8 @@ def test_memory_of_a_card_leaves_more_to_the_processor():
 
 
 def test_an_architecture_that_is_not_known_wants_another_build_the_ones_that_are_here_first():
-    surroundings = replace(here(), told=(replace(told(), offers=(VULKAN, CUDA)),))
+    radeon = replace(FAST_RTX, id="amd0", vendor="amd")
+    surroundings = replace(here(FAST_RTX, radeon), told=(replace(told(), offers=(VULKAN, CUDA)),))
     finding = found(EngineFailed("engine.unknown_architecture", engine="llama.cpp", architecture="x"), surroundings)
     assert kinds(finding) == [FixKind.USE_BUILD, FixKind.INSTALL_BUILD]
     assert said(finding) == [
@@ -217,3 +224,9 @@ def test_a_card_is_named():
 def test_a_file_that_is_gone_is_looked_for():
     finding = found(EngineFailed("engine.no_model_file", engine="llama.cpp"), here())
     assert kinds(finding) == [FixKind.SCAN]
+
+
+def test_a_build_for_cards_that_are_not_here_is_not_offered():
+    surroundings = replace(here(FAST_RTX), told=(replace(told(), offers=(VULKAN, CUDA)),))
+    finding = found(EngineFailed("engine.unknown_architecture", engine="llama.cpp", architecture="x"), surroundings)
+    assert [fix.build_id for fix in finding.fixes] == ["llama_server-cuda"]

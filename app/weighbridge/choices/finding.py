@@ -22,6 +22,8 @@ from weighbridge.estimates.fit import Verdict
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.folders import repository_of
 from weighbridge.library.model import Model
+from weighbridge.running.builds import Offer
+from weighbridge.running.engines import offers_among
 from weighbridge.running.paces import SpeedTables
 from weighbridge.running.speed_observations import SpeedObservation
 from weighbridge.running.state import Running, State
@@ -197,14 +199,21 @@ def _of_ways(choice: Choice, ground: Ground) -> Iterator[Fix]:
 
 
 def _of_builds(choice: Choice, ground: Ground) -> Iterator[Fix]:
-    """Other builds of the same engine: those that are here, then those that can be installed."""
-    engine_id = choice.runner.engine_id if choice.runner else ""
-    offers = {offer.build_id: offer for told in ground.around.told for offer in told.offers}
-    for offer in sorted(offers.values(), key=lambda offer: not offer.installed):
-        if offer.engine_id == engine_id:
-            kind = FixKind.USE_BUILD if offer.installed else FixKind.INSTALL_BUILD
-            model, load = choice.model, choice.load
-            yield Fix(kind, model.id, load, build_id=offer.build_id, title=offer.title, verified=offer.verified)
+    """Other builds of the same engine that suit this machine: those that are here, then those that can be installed."""
+    engine_id, around = choice.runner.engine_id if choice.runner else "", ground.around
+    known = (*offers_among(around.engines), *(offer for told in around.told for offer in told.offers))
+    offers = {
+        offer.build_id: offer for offer in known if offer.engine_id == engine_id and _suits(offer, around.machine)
+    }
+    for offer in sorted(offers.values(), key=lambda offer: (not offer.installed, not offer.verified)):
+        kind = FixKind.USE_BUILD if offer.installed else FixKind.INSTALL_BUILD
+        model, load = choice.model, choice.load
+        yield Fix(kind, model.id, load, build_id=offer.build_id, title=offer.title, verified=offer.verified)
+
+
+def _suits(offer: Offer, machine: Machine) -> bool:
+    """A build for the processor suits all, one for cards whoever has one of their maker."""
+    return not offer.vendors or any(device.vendor in offer.vendors for device in machine.devices)
 
 
 def _of_siblings(choice: Choice, ground: Ground) -> Iterator[Fix]:

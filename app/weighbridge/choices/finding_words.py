@@ -30,6 +30,8 @@ def numbers_in_words(finding: Finding) -> tuple[str, ...]:
         lines.append(text("{free} of it were free as the load began.", free=size(free)))
     if finding.code == "engine.card_memory_refused" and isinstance(free, int):
         lines.append(text("{free} of {device} were free as the load began.", device=str(device), free=size(free)))
+    if finding.code == "engine.killed":
+        lines += _of_system(finding)
     if isinstance(context, int) and isinstance(trained, int):
         said = text(
             "A context of {context} is longer than the {trained} that the model was trained for.",
@@ -38,6 +40,22 @@ def numbers_in_words(finding: Finding) -> tuple[str, ...]:
         )
         lines.append(said)
     return tuple(lines)
+
+
+def _of_system(finding: Finding) -> list[str]:
+    """What the load should have taken of the system's memory, and what there is of it, within the limit of a container
+    where there is one.
+    """
+    fit, places = (finding.asked.fit, finding.asked.places) if finding.asked else (None, ())
+    if fit is None or not places or places[0].free_bytes is None or places[0].total_bytes is None:
+        return []
+    said = text(
+        "It should have taken {needed} of the system's memory; {free} of {total} are free now.",
+        needed=size(fit.estimate.share(places[0].id).known_bytes),
+        free=size(places[0].free_bytes),
+        total=size(places[0].total_bytes),
+    )
+    return [said]
 
 
 def fix_in_words(fix: Fix, finding: Finding) -> str:
