@@ -3,9 +3,9 @@
 There are two: one for pages and bars, and its first part alone for messages, whose widgets are many: what a widget
 costs when it is made, and when the scheme changes, grows with the rules.
 
-Widgets set the property `role`: on QLabel "title", "heading", "dim", "figure", "bad" or "tag"; on QPushButton
-"primary", "quiet", "line", "chip", "address" or "page"; on QFrame "panel", "banner" or "rule"; on a text "plain",
-"note" or "bubble".
+Widgets set the property `role`: on QLabel "title", "heading", "dim", "figure", "bad", "warning" or "tag"; on
+QPushButton "primary", "quiet", "line", "chip", "address" or "page"; on QFrame "panel", "banner" or "rule"; on a text
+"plain", "note" or "bubble".
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ QFrame[role="banner"] { background: $accent_surface; border: 1px solid $accent; 
 QFrame#palette { border-color: $others; }
 QFrame#topBar { background: $panel; border: none; border-bottom: 1px solid $line; }
 QFrame#sidebar { background: $panel; border: none; border-right: 1px solid $line; }
+QLabel[role="warning"] { color: $tight; }
 QLabel[role="title"] { font-size: large; font-weight: 600; }
 
 QPushButton[role="primary"] { background: $accent; color: $on_accent; border-color: $accent; font-weight: 600; }

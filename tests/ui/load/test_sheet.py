@@ -252,6 +252,7 @@ def test_presets_are_kept_taken_and_removed(qtbot, sheet, known, model):
     assert sheet.draft.asked == {"context": 2048, "key_type": "q8_0"}
     sheet.presets.made_default.emit("small")
     assert known.presets.default(model).name == "small"
+    assert known.weighing.choice(model) is None  # what was weighed without it holds no more
     sheet.presets.renamed.emit("small", "smaller")
     assert known.presets.default(model).name == "smaller"
     sheet.presets.removed.emit("smaller")

@@ -19,10 +19,12 @@ from weighbridge_engines.api import Cause
 class PresetKeeper(QObject):
     """Between `bar` and `presets`. `asked` gives what a preset would keep, `left_out` what of one cannot be used.
 
-    `failed` tells an error, `told` what is to be said ("" for nothing), `changed` that another preset is in use.
+    `failed` tells an error, `told` what is to be said ("" for nothing), `changed` that another preset is in use, `kept`
+    the model whose presets are others now.
     """
 
     failed = Signal(object)
+    kept = Signal(object)
     told = Signal(str)
     changed = Signal()
 
@@ -100,3 +102,4 @@ class PresetKeeper(QObject):
             return
         self.told.emit("")
         self._use(name)
+        self.kept.emit(self._model)

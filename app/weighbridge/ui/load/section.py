@@ -182,7 +182,7 @@ class Section(QWidget):
             self.say(self._said)
 
     def _add(self, line: SettingLine) -> None:
-        place, wide = self._grid.rowCount(), isinstance(line.field, TextField | FileField)
+        place, wide = self._grid.rowCount(), _is_wide(line)
         self._measure(line)
         for at, widget in enumerate((line.name, line.field, line.unit, line.effect, line.back, line.hint)):
             self._grid.addWidget(widget, place, at, Qt.AlignmentFlag.AlignVCenter)
@@ -198,12 +198,17 @@ class Section(QWidget):
         self._lines[line.control.name] = line
 
     def _measure(self, line: SettingLine) -> None:
-        em, wide = self.fontMetrics().height(), isinstance(line.field, TextField | FileField)
+        em, wide = self.fontMetrics().height(), _is_wide(line)
         line.name.setFixedWidth(em * (_NAME_EMS if self._wide else _NARROW_NAME_EMS))
         line.field.setFixedWidth(em * (_WIDE_EMS if wide and self._wide else _FIELD_EMS))
         line.effect.setMinimumWidth(em * (_EFFECT_EMS if self._wide else _NARROW_EFFECT_EMS))
         line.unit.setVisible(self._wide and not wide)
         line.hint.setVisible(self._wide)
+
+
+def _is_wide(line: SettingLine) -> bool:
+    """Whether its values are long."""
+    return isinstance(line.field, TextField | FileField) or line.control.name == "engine"
 
 
 def _keep_room(each: QPushButton | QLabel) -> None:

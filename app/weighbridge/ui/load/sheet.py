@@ -236,6 +236,7 @@ class LoadSheet(Page):
         self._keeper.failed.connect(self._errors.show_error)
         self._keeper.told.connect(self._say)
         self._keeper.changed.connect(self._show_buttons)
+        self._keeper.kept.connect(services.weighing.choose_parts)
         services.bus.running_changed.connect(self._running_changed)
         services.memories.changed.connect(self._machine_seen)
 
@@ -367,7 +368,7 @@ class LoadSheet(Page):
     def _warnings(self, draft: Draft) -> dict[str, tuple[str, str]]:
         machine = self._services.memories.machine
         cpu = machine.cpu if machine is not None else None
-        told = {"threads": (threads_warning(draft.load, cpu, self._services.supervisor.running()), "dim")}
+        told = {"threads": (threads_warning(draft.load, cpu, self._services.supervisor.running()), "warning")}
         refusal = draft.refusal
         if refusal is not None:
             told[str(refusal.values.get("name", ""))] = (str(refusal_in_words(refusal)), "bad")
