@@ -59,7 +59,8 @@ def still_in_words(running: Running, now_s: float) -> str:
     still_s = running.still_s(now_s)
     if still_s is None or still_s < LONG_S:
         return ""
-    return text("no sign for {time}; it may go on", time=f"{number(round(still_s))}{THIN}s")
+    time = f"{number(round(still_s))}{THIN}s"
+    return text("no sign for {time}; it may go on", time=time)
 
 
 def running_of(model_id: str, running: Sequence[Running]) -> Running | None:

@@ -42,4 +42,4 @@ def removed_in_words(build: Build) -> str:
 def added_in_words(build: Build, *, tried: bool) -> str:
     """What it sees, and whether it wrote a token."""
     said = text("{path} is on the list. {sees}.", path=build.place, sees=devices_in_words(build.devices))
-    return f"{said} {text('It wrote a token.')}" if tried else said
+    return " ".join((said, text("It wrote a token."))) if tried else said

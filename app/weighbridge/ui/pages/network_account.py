@@ -261,4 +261,4 @@ def _note(endpoint: str) -> str:
     )
     if endpoint == ENDPOINT:
         return kept
-    return f"{text('It will be given to {address}.', address=endpoint)} {kept}"
+    return " ".join((text("It will be given to {address}.", address=endpoint), kept))
