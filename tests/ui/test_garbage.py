@@ -102,3 +102,12 @@ def test_what_outlives_a_whole_collection_is_left_out_of_the_next_ones_but_looke
     assert gone() is not None
     collector._look()
     assert gone() is None
+
+
+def test_what_comes_in_bulk_is_left_out_without_a_look(collector, monkeypatch):
+    looked = []
+    monkeypatch.setattr(gc, "collect", looked.append)
+    listing = [[number] for number in range(garbage.BULK + 1000)]
+    collector._look()
+    assert looked == []
+    assert gc.get_freeze_count() >= len(listing)

@@ -72,8 +72,9 @@ class Shape:
     latent: bool = False
 
     def total(self, count: Callable[[Layer], int]) -> int:
-        """The sum of `count` over the layers."""
-        return sum(map(count, self.layers))
+        """The sum of `count` over the layers; it is asked once for each kind of them."""
+        kinds = zip(self.kinds, self.kind_counts, strict=True)
+        return sum(count(layer) * times for layer, times in kinds if times)
 
     @cached_property
     def kinds(self) -> tuple[Layer, ...]:

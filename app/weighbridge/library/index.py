@@ -97,6 +97,7 @@ class Library:
             if self._marks is not None:
                 with suppress(BadFile):  # then those that were read at the start still hold
                     self._marks.reload()
+            listing = listing.settled(self._listing)
             with self._changing:
                 self._scanned = True
                 self._use(listing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, replace
+from operator import is_
 from pathlib import Path
 
 from weighbridge.base.errors import BadFile, WeighbridgeError
@@ -55,10 +56,21 @@ class Listing:
             return self
         return replace(self, models=(*self.models[:place], model, *self.models[place + 1 :]))
 
+    def settled(self, before: Listing) -> Listing:
+        """The same with the models of `before` that are equal to these: who knew them need not look at them again."""
+        models = tuple(
+            known if (known := before.known(model)) is not None and known == model else model for model in self.models
+        )
+        return replace(self, models=before.models if _are_same(models, before.models) else models)
+
     def without(self, keys: Set[Key]) -> Listing:
         """The same, but for the models with `keys`."""
         left = tuple(model for model in self.models if key_of(model) not in keys)
         return replace(self, models=left, _places={})
+
+
+def _are_same(models: tuple[Model, ...], others: tuple[Model, ...]) -> bool:
+    return len(models) == len(others) and all(map(is_, models, others))
 
 
 def scan(roots: Iterable[Root | Path], task: Task) -> tuple[Model, ...]:

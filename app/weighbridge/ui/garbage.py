@@ -6,7 +6,7 @@ pool, which Qt does not allow: the program hangs or crashes, seldom and anywhere
 Python also collects when it likes. All that thousands of models hold takes 300 ms to look through, which is seen where
 a slider moves. So while there is work only what is new is collected, which is little as it is done often. The old waits
 until nobody has done anything for some seconds, and what outlives a whole collection is left out of the next ones, but
-for one in `DEEP`.
+for one in `DEEP`. Very much that is new at once is a listing: it stays, and is left out without a look.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ LONG_REST_S = 5.0
 """What is old is collected after so long a rest."""
 PATIENCE_S = 60.0
 """Without a rest, old garbage waits so long."""
+BULK = 30_000
+"""So many new objects at once take 20 ms to look through."""
 DEEP = 20
 """One whole collection of so many looks through all that there is."""
 
@@ -63,6 +65,8 @@ class Garbage(QObject):
         gc.enable()
 
     def _look(self) -> None:
+        if gc.get_count()[0] > BULK:
+            gc.freeze()
         is_busy = self._share_used() > REST
         if is_busy:
             self._worked_s = self._seen_s
