@@ -6,7 +6,7 @@ import os
 import pytest
 
 from weighbridge.base.errors import EngineFailed
-from weighbridge.running import supervisor as module
+from weighbridge.running import starting as module
 from weighbridge.running.choose import Defaults
 from weighbridge.running.failures import MORE_MEMORY_BYTES, OUTSIDE_S, Attempt, Failed, would_fail
 from weighbridge.running.scales import Scales
