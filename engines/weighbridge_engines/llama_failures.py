@@ -197,6 +197,7 @@ FAILURES: tuple[Failure, ...] = (
 
 _OF_MEMORY = tuple(failure for failure in FAILURES if failure.code == "engine.out_of_memory")
 _FREE = re.compile(r"(?:- |using device )(?P<device>\w+) .*?(?:, |- )(?P<free>\d+) MiB free", re.MULTILINE)
+_CARD = re.compile(r"on device (?P<number>\d+): (?:cuda|hip)Malloc failed")
 _LONGER = re.compile(r"n_ctx_seq \((?P<context>\d+)\) > n_ctx_train \((?P<trained>\d+)\)")
 _BUILT_WITH = re.compile(r"system_info: .*\bCPU : (?P<flags>.+)")
 _FLAG = re.compile(r"(\w+) = 1")
@@ -253,6 +254,9 @@ def _memory(values: dict[str, object], text: str, log: str) -> dict[str, object]
             known = {**_read(match), **known}
             values = {**failure.values, **values}
     values |= known
+    card = _CARD.search(text)
+    if "device" not in values and card is not None:
+        values["device"] = f"{'ROCm' if 'ROCm' in log else 'CUDA'}{card['number']}"
     device = str(values.get("device", ""))
     if device.startswith("CPU"):
         values["device"] = device = HOST

@@ -60,3 +60,11 @@ def test_a_file_that_is_gone_is_not_taken_for_one_that_is_loaded_beside_the_mode
 
 def test_each_code_is_an_engines():
     assert all(failure.code.startswith("engine.") for failure in FAILURES)
+
+
+def test_a_card_that_is_told_by_its_number_alone():
+    line = "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 35533.34 MiB on device 1: cudaMalloc failed"
+    for log, device in (([line], "CUDA1"), (["ggml_cuda_init: found 2 ROCm devices:", line], "ROCm1")):
+        cause = diagnose(log, 1)
+        assert cause is not None
+        assert cause.values["device"] == device

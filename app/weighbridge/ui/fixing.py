@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from weighbridge.base.errors import WeighbridgeError
@@ -25,10 +26,21 @@ class Fixing:
         self._services = services
         self._looking: WeighbridgeError | None = None
 
-    def look(self, panel: FindingPanel, model: Model, running: Running) -> None:
+    def serve(self, panel: FindingPanel, verify: Callable[[], object] | None = None) -> None:
+        """Do what is chosen in `panel`. `verify` reads the file of the model that it is about."""
+
+        def do(fix: Fix) -> None:
+            if fix.kind is FixKind.VERIFY and verify is not None:
+                verify()
+            else:
+                self.do(fix)
+
+        panel.fix_wanted.connect(do)
+
+    def look(self, panel: FindingPanel, model: Model, running: Running | None) -> None:
         """Say in `panel`, which shows the error of `running`, what can be done about it. Once for each error."""
-        error, around = running.error, self._services.weighing.here()
-        if error is None or around is None or error is self._looking:
+        error, around = running.error if running else None, self._services.weighing.here()
+        if running is None or error is None or around is None or error is self._looking or not panel.isVisible():
             return
         self._looking = error
         work = partial(self._found, error, model, running, around.if_unused(model.id))

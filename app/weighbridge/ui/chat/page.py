@@ -221,7 +221,7 @@ class ChatPage(Page):
         self._composer.stopped.connect(self.stop)
         self._composer.edit_left.connect(self._leave_edit)
         self._loading.cancelled.connect(self.stop)
-        self._error.fix_wanted.connect(self._fixing.do)
+        self._fixing.serve(self._error)
         self._options.changed.connect(self._keep_options)
         self._options.reload_wanted.connect(self._load)
 

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 from weighbridge.base.errors import Cancelled, WeighbridgeError
 from weighbridge.base.settings import Settings
 from weighbridge.base.words import text
-from weighbridge.choices.fixes import Fix, FixKind
 from weighbridge.library.model import Model
 from weighbridge.running.state import State
 from weighbridge.ui.adding import Adding
@@ -353,7 +352,7 @@ class LibraryPage(Page):
         self._table.entered.connect(self._enter)
         self._table.menu_wanted.connect(self._show_menu)
         self._detail.load_wanted.connect(self.load)
-        self._detail.failure.fix_wanted.connect(self._fix)
+        self._fixing.serve(self._detail.failure, self._do_verify.trigger)
         self._detail.settings_wanted.connect(self.set_load)
         self._detail.stop_wanted.connect(self.stop)
         self._detail.pin_wanted.connect(self.pin)
@@ -370,7 +369,7 @@ class LibraryPage(Page):
         services.facts.changed.connect(self._learnt)
         services.weighing.outdated.connect(self._weigh)
         services.weighing.weighed.connect(self._weighed)
-        services.weighing.looked.connect(lambda model_id: self._weighed((model_id,)))
+        services.weighing.looked.connect(self._looked)
         self._later.timeout.connect(self._show_learnt)
         self._controls.context_chosen.connect(self._context_chosen)
         self._controls.changed.connect(self._what_if_chosen)
@@ -545,6 +544,9 @@ class LibraryPage(Page):
         chosen = self._table.chosen
         self._services.weighing.refresh(self._services.library.models, [*seen, *([chosen.model] if chosen else [])])
 
+    def _looked(self, model_id: str) -> None:
+        self._weighed((model_id,))
+
     def _weighed(self, ids: Sequence[str]) -> None:
         self._table.update_rows(self._rows.some(ids))
 
@@ -580,8 +582,7 @@ class LibraryPage(Page):
             weighing = self._services.weighing
             view, elsewhere = weighing.speed_view(chosen.choice), weighing.other is not None
             self._detail.show_row(chosen, weighing.closely(chosen.model), view, elsewhere=elsewhere)
-            if chosen.running is not None and self.isVisible():
-                self._fixing.look(self._detail.failure, chosen.model, chosen.running)
+            self._fixing.look(self._detail.failure, chosen.model, chosen.running)
             if self.isVisible():
                 self._templates.show(chosen)
             self._parts.show(chosen)
@@ -597,13 +598,6 @@ class LibraryPage(Page):
         self._do_chat.setEnabled(whole)
         for each in (self._do_copy, self._do_reveal, self._do_verify, self._do_remove, self._do_note):
             each.setEnabled(chosen is not None)
-
-    def _fix(self, fix: Fix) -> None:
-        """What was chosen about a load that failed; the file is read again here."""
-        if fix.kind is FixKind.VERIFY:
-            self._do_verify.trigger()
-        else:
-            self._fixing.do(fix)
 
     def _ask_room(self, model: Model | None) -> None:
         """What loading `model` would end."""
