@@ -10,7 +10,7 @@ from weighbridge.formats.variant import File, Variant
 from weighbridge.hub.layout import Layout, shelf_of
 from weighbridge.hub.looking import Spot
 from weighbridge.hub.remote import RemoteFile, Repository
-from weighbridge.hub.wanted import files_of, variants_of
+from weighbridge.hub.wanted import files_of
 
 A = "a" * 40
 
@@ -58,11 +58,9 @@ def test_files_are_put_in_order_once():
 
 @pytest.mark.parametrize("folder", ["", "4bit/"])
 def test_beside_a_folder_comes_what_lies_in_it_and_nothing_of_another(folder):
-    names = ("model.safetensors", "config.json", "tokenizer.json", "README.md", "evil.py")
+    names = ("model.safetensors", "config.json", "tokenizer.json", "evil.py")
     files = [RemoteFile(f"{folder}{name}", 10) for name in names] + [RemoteFile("other/tokenizer.json", 1)]
     repository = Repository("o/r", "main", A, tuple(files))
-    variant = next(each for each in variants_of(repository) if each.files)
-    got = {file.path for file in files_of(variant, repository, {}).files}
-    assert {f"{folder}config.json", f"{folder}tokenizer.json", f"{folder}model.safetensors"} <= got
-    assert f"{folder}evil.py" not in got
-    assert "other/tokenizer.json" not in got
+    variant = Variant("mlx", folder.rstrip("/"), "4bit", (File(f"{folder}model.safetensors", 10),), folder.rstrip("/"))
+    got = [file.path for file in files_of(variant, repository, {}).files]
+    assert got == [f"{folder}{name}" for name in ("model.safetensors", "tokenizer.json", "config.json")]

@@ -2,9 +2,11 @@
 
 import threading
 from concurrent.futures import Future
+from functools import partial
 
 import pytest
-from PySide6.QtCore import QThread
+from PySide6.QtCore import QObject, QThread
+from shiboken6 import delete
 
 from weighbridge.base.errors import Cancelled
 from weighbridge.ui.background import Background
@@ -37,6 +39,30 @@ def test_an_error_comes_back(qtbot, background, way):
     getattr(background, way)(lambda task: 1 // 0, got.append, got.append)
     qtbot.waitUntil(lambda: bool(got))
     assert isinstance(got[0], ZeroDivisionError)
+
+
+class Heard(QObject):
+    def __init__(self):
+        super().__init__()
+        self.told = []
+
+    def hear(self, what):
+        self.told.append(what)
+
+    def hear_of(self, name, what):
+        self.told.append((name, what))
+
+
+@pytest.mark.parametrize("bound", [lambda heard: heard.hear, lambda heard: partial(heard.hear_of, "a")])
+def test_what_is_deleted_meanwhile_is_told_nothing(qtbot, background, bound):
+    gone, there, after = Heard(), Heard(), []
+    background.run(lambda task: 1, bound(gone), after.append)
+    background.run(lambda task: 1 // 0, after.append, bound(gone))
+    background.run(lambda task: 2, bound(there), after.append)
+    delete(gone)
+    qtbot.waitUntil(lambda: len(there.told) == 1)
+    qtbot.waitUntil(lambda: not background._tasks)
+    assert (gone.told, after) == ([], [])
 
 
 @pytest.mark.parametrize("way", ["run", "stream"])

@@ -50,7 +50,7 @@ def counts_in_words(counted: Counts, *, is_all: bool = True) -> str:
 
 def _so_far_in_words(counted: Counts) -> str:
     if counted.fits:
-        return plural("{count}+ fits", "{count}+ fit", counted.fits, count=number(counted.fits))
+        return plural("{count}+ fit", "{count}+ fit", counted.fits, count=number(counted.fits))
     if counted.tight:
         return plural("{count}+ tight", "{count}+ tight", counted.tight, count=number(counted.tight))
     if counted.partial:

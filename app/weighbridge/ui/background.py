@@ -10,9 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
+from shiboken6 import isValid
 
 from weighbridge.base.errors import Cancelled
 from weighbridge.base.task import Task
@@ -25,7 +27,8 @@ class Background(QObject):
     """Runs work off the GUI thread; `done` or `failed` is called back on it.
 
     A cancelled task ends in `failed(Cancelled)`, even where its work had just succeeded. After `close` nothing is
-    called. Live in the GUI thread: make it there.
+    called, and no method of what Qt has deleted meanwhile: in another language the window is made anew. Live in the GUI
+    thread: make it there.
     """
 
     _finished = Signal(object)
@@ -96,9 +99,15 @@ class Background(QObject):
         self._tasks.pop(task, None)
         error = Cancelled() if task.cancelled or future.cancelled() else future.exception()
         if error is None:
-            done(future.result())
+            _call(done, future.result())
         else:
-            failed(error)
+            _call(failed, error)
+
+
+def _call(back: Callable[[T], None], told: T) -> None:
+    owner = getattr(back.func if isinstance(back, partial) else back, "__self__", None)
+    if not isinstance(owner, QObject) or isValid(owner):
+        back(told)
 
 
 def _checked(work: Callable[[Task], T], task: Task) -> T:

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QScrollArea, QWidget
+from shiboken6 import delete
 from tests.fake_hub import FakeHub, RateLimited, Stall, Status
 from tests.made_downloads import file, job
 from tests.ui.discover import made_hub
@@ -14,8 +15,10 @@ from tests.ui.discover import made_hub
 from weighbridge.choices.other_machine import OtherMachine
 from weighbridge.hub.jobs import State
 from weighbridge.hub.looking import Spot
+from weighbridge.ui.discover.page import DiscoverPage
 from weighbridge.ui.discover.rows import Act
 from weighbridge.ui.discover.table_model import Column
+from weighbridge.ui.pages.library import LibraryPage
 from weighbridge.ui.weighing import WhatIf
 from weighbridge.ui.widgets.cells import CELL_ROLE
 
@@ -133,6 +136,20 @@ def test_a_model_opens_into_one_table_over_its_formats(qtbot, opened, fake):
     assert ("EXL3", "4.0 bpw h6") in found
     qtbot.waitUntil(lambda: all(row.fit_badge for row in rows(opened) if row.offered.offer is not None))
     assert len(calls(fake)) <= 25
+
+
+def test_with_little_room_it_is_not_told_whose_it_is_before_the_bits_go(opened):
+    table = opened.pane.table
+    shown = lambda: {column for column in Column if not table.isColumnHidden(column)}  # noqa: E731
+    widths = []
+    table.setMinimumWidth(1)
+    for width in range(1400, 500, -20):
+        table.resize(width, 400)
+        table.fit()
+        widths.append(shown())
+    assert set(Column) in widths
+    assert set(Column) - {Column.OWNER} in widths
+    assert all(Column.BITS not in each or Column.FIT in each for each in widths)
 
 
 def test_counts_are_of_all_once_all_was_looked_into(qtbot, opened):
@@ -389,6 +406,18 @@ def test_closing_does_not_wait_for_a_hub_that_says_nothing(qtbot, page, fake, as
     qtbot.waitUntil(lambda: fake.faults.left == 0)
     page.shut()
     asked.background.close()
+
+
+@pytest.mark.parametrize("make", [DiscoverPage, LibraryPage])
+def test_a_page_that_is_gone_hears_of_nothing(qtbot, asked, make):
+    """In another language the window is made anew, while what is shared goes on."""
+    page = make(asked)
+    page.shut()
+    delete(page)
+    asked.weighing.weighed.emit(("x",))
+    asked.weighing.looked.emit("x")
+    asked.bus.account_changed.emit()
+    asked.bus.library_changed.emit()
 
 
 def test_all_can_be_reached_by_keyboard_and_has_a_name(opened):

@@ -23,6 +23,9 @@ _FIRST_GONE = (
     Column.SIZE,
     Column.SPEED,
 )
+_LEAST_EMS = 8
+"""Of a choice: most names of them are short."""
+
 _WITH_BARS = 3
 """So many of the first steps have bars."""
 _GIVEN_UP = (
@@ -46,7 +49,7 @@ class ChoicesTable(Table):
     def __init__(self, theme: Theme) -> None:
         self._model = ChoicesModel()
         self._cells = CellDelegate(theme)
-        super().__init__(self._model, text("Choices"), Column.CHOICE, _GIVEN_UP)
+        super().__init__(self._model, text("Choices"), Column.CHOICE, _GIVEN_UP, _LEAST_EMS)
         for part in (self._model, self._cells):
             part.setParent(self)
         self._chosen_key = ""

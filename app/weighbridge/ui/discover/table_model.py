@@ -102,6 +102,8 @@ class ChoicesModel(QAbstractTableModel):
             return _RIGHT if section in NUMBERS else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole and section == Column.SPEED:
             return text("How fast it writes with {count} tokens in the cache: two of three times", count=number(DEPTH))
+        if role == Qt.ItemDataRole.ToolTipRole and section == Column.BITS:
+            return text("Bits per weight, in the mean")
         return self._titles()[Column(section)] if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -160,7 +162,7 @@ class ChoicesModel(QAbstractTableModel):
             Column.CHOICE: text("Choice"),
             Column.FORMAT: text("Format"),
             Column.SIZE: text("Size"),
-            Column.BITS: text("Bits/weight"),
+            Column.BITS: text("Bits"),
             Column.MEMORY: text("Memory at {count}", count=number(self._context)),
             Column.FIT: text("On that machine") if self._elsewhere else text("On this machine"),
             Column.SPEED: text("tok/s"),
