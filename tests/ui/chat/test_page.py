@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from tests.ui.chat.conftest import MODEL
 from tests.ui.fakes import running
 
-from weighbridge.base.errors import EngineFailed
+from weighbridge.base.errors import BadFile, EngineFailed
 from weighbridge.chat.conversation import MessageState
 from weighbridge.running.speed_observations import SpeedObservations
 from weighbridge.running.state import State
@@ -34,6 +34,15 @@ def test_how_fast_the_answer_was_is_kept(page, full, client, answered, qtbot):
     (one,) = kept.all()
     assert (one.decode_tps, one.prefill_tps, one.depth) == (61.4, None, 20)
     assert MODEL in one.situation.files
+
+
+def test_a_full_disk_keeps_nobody_from_going(page, full, monkeypatch):
+    def full_disk(name, value):
+        raise BadFile("database.failed", path="/p", reason="database or disk is full")
+
+    monkeypatch.setattr(full.store, "remember", full_disk)
+    page.left()
+    page.shut()
 
 
 def test_enter_sends_and_shift_enter_does_not(page, qtbot):

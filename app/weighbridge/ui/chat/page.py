@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from concurrent.futures import Future
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from weighbridge.base.errors import Cancelled, NotFound
+from weighbridge.base.errors import BadFile, Cancelled, NotFound
 from weighbridge.base.task import Task
 from weighbridge.base.units import number
 from weighbridge.base.words import text
@@ -18,8 +19,8 @@ from weighbridge.chat.conversation import Conversation, Message
 from weighbridge.chat.meter import Reading
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running, State
-from weighbridge.ui.chat.column import MessageColumn
 from weighbridge.ui.chat.base_load import base_load
+from weighbridge.ui.chat.column import MessageColumn
 from weighbridge.ui.chat.composer import Composer
 from weighbridge.ui.chat.conversations import ConversationList
 from weighbridge.ui.chat.dialogue import Dialogue
@@ -40,8 +41,8 @@ from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.empty_state import EmptyState
 from weighbridge.ui.widgets.finding_panel import FindingPanel
 from weighbridge.ui.widgets.parts import action, button, column, row
-
 from weighbridge_engines.api import Load
+
 REMEMBERED = "chat.open"
 FIGURES_EVERY = 6
 """Figures are shown at each sixth tick, five times a second: faster cannot be read."""
@@ -224,8 +225,8 @@ class ChatPage(Page):
         self._fixing.serve(self._error)
         self._options.changed.connect(self._keep_options)
         self._options.reload_wanted.connect(self._load)
-
         self._options.settings_wanted.connect(self._set_load)
+
     def _add_actions(self) -> None:
         action(self, text("New chat"), self.new_chat, "Ctrl+N")
         action(self, text("Stop the answer"), self.stop)
@@ -234,8 +235,8 @@ class ChatPage(Page):
         action(self, text("Show or hide the list of chats"), self._toggle_list, "Ctrl+B")
         action(self, text("Show or hide the options"), self._toggle_options, "Ctrl+Alt+B")
         action(self, text("Load the chosen model now"), self._load)
-
         action(self, text("Load with settings…"), self._set_load, "Ctrl+Shift+Return")
+
     def _restore(self) -> None:
         """What was open at the last end, at the same place."""
         kept = self._store.remembered(REMEMBERED)
@@ -251,7 +252,8 @@ class ChatPage(Page):
     def _remember(self) -> None:
         conversation = self._dialogue.conversation
         kept = {"conversation": None if conversation is None else conversation.id, "place": self._column.place()}
-        self._store.remember(REMEMBERED, kept)
+        with contextlib.suppress(BadFile):  # the disk is full: what was open is not worth a word when one goes
+            self._store.remember(REMEMBERED, kept)
 
     def _show_path(self) -> None:
         path = self._dialogue.path
@@ -377,8 +379,6 @@ class ChatPage(Page):
         loading = self._services.supervisor.load(model, self._asked_load(model))
         self._services.background.stream(_wait_for(loading), lambda _running: None, self._not_found, "load")
 
-    def _cancel_load(self) -> None:
-        running = self._chosen.running
     def _asked_load(self, model: Model) -> Load:
         """As the options say; what they leave open is as it is loaded, or would be."""
         return self._options.options.load(base_load(self._services.supervisor, model))
@@ -389,6 +389,8 @@ class ChatPage(Page):
         if model is not None:
             self._services.bus.load_wanted.emit(model.id, self._asked_load(model))
 
+    def _cancel_load(self) -> None:
+        running = self._chosen.running
         if running is not None and running.state is State.LOADING:
             self._services.supervisor.stop(running.model_id)
 
