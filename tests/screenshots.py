@@ -320,7 +320,7 @@ class _Camera:
         self._until(lambda: program.services is not None and program.services.memories.machine is not None)
         library = program.window.pages["library"]
         self._until(lambda: library.table.chosen is not None)
-        library.set_load()
+        library.loads.set_load()
         sheet = program.window.page
         values = {"context": 2048, "key_type": "q8_0", "value_type": "q8_0", "threads": 2, "slots": 2}
         for name, value in values.items():
@@ -331,7 +331,7 @@ class _Camera:
         self._until(lambda: any(one.state is State.READY for one in program.services.supervisor.running()))
         self._wait(1_500)
         self._take("load_done")
-        library.set_load()
+        library.loads.set_load()
         self._until(lambda: sheet.reckoned is not None)
         sheet.set_value("threads", 3)
         for section in sheet.sections.values():
@@ -361,7 +361,7 @@ class _Camera:
         self._until(partial(_listed, library, name))
         library.table.choose(name)
         self._until(partial(_looked_at, program.services, library))
-        library.set_load()
+        library.loads.set_load()
         sheet = program.window.page
         self._until(lambda: sheet.reckoned is not None)
         self._take(f"load_{recorded}_{name}")
@@ -474,7 +474,7 @@ class _Camera:
         window.show_page("library")
         model = next(model for model in services.library.models if model.path.name == file.name)
         library.table.choose(model.id)
-        library.load()
+        library.loads.load()
         self._until(lambda: any(one.state is State.LOADING for one in services.supervisor.running()))
         self._wait(100)
         window.grab().save(str(self._out / "library_loading.png"))

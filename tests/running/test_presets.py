@@ -141,8 +141,8 @@ def test_what_no_longer_is_valid_is_left_out_and_told():
 
 def test_what_is_asked_for_otherwise():
     base = Load("a", context=4096, threads=3, sampling={"seed": 1})
-    asked = Load("a", context=8192, threads=3, extra={"checkpoints": 4})
-    assert differing(asked, base, CONTROLS) == {"context": 8192, "seed": None, "checkpoints": 4}
+    asked = Load("a", context=8192, threads=3, extra={"thread_polling": 4})
+    assert differing(asked, base, CONTROLS) == {"context": 8192, "seed": None, "thread_polling": 4}
     assert applied(base, differing(asked, base, CONTROLS), engine()).load == asked
 
 

@@ -71,8 +71,8 @@ def test_a_damaged_file_says_why_and_cannot_be_loaded(page, full):
     assert "web page" in page.detail.weighed._problem.text()
     load, stop, chat = page.detail.buttons
     assert not (load.isVisible() or stop.isVisible() or chat.isVisible())
-    page.load()
-    page.chat()
+    page.loads.load()
+    page.loads.chat()
     assert full.supervisor.loads == []
 
 
@@ -90,7 +90,7 @@ def test_a_smaller_cache_and_more_slots_are_weighed_and_loaded(page, full):
     page.controls.kv.setCurrentText("q8_0")
     assert cell(page, Column.MEMORY) == f"5.2{THIN}GiB"  # 306 MiB of cache
     page.controls.slots.setValue(4)
-    page.load()
+    page.loads.load()
     load = full.supervisor.made[-1]
     assert (load.key_type, load.value_type, load.slots) == ("q8_0", "q8_0", 4)
     page.controls.reset.click()
@@ -233,7 +233,7 @@ def test_a_failed_load_says_why_with_the_log_and_can_be_tried_again(qtbot, page,
 
 def test_a_refused_load_is_told_on_the_page(qtbot, page, full):
     page.table.choose(SMALL)
-    page.load()
+    page.loads.load()
     full.supervisor.futures[0].set_exception(Refused("engine.none_for_format", format="gguf", model=SMALL))
     qtbot.waitUntil(page.errors.isVisible)
     assert SMALL in page.errors.shown_report.whole

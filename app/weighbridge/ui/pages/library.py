@@ -23,6 +23,7 @@ from weighbridge.ui.pages.library_detail import LibraryDetail
 from weighbridge.ui.pages.library_doubles import Doubles
 from weighbridge.ui.pages.library_foot import LibraryFoot
 from weighbridge.ui.pages.library_head import LibraryHead
+from weighbridge.ui.pages.library_loads import ChosenLoads
 from weighbridge.ui.pages.library_parts import PartsChooser
 from weighbridge.ui.pages.library_preset import preset_in_words
 from weighbridge.ui.pages.library_shelf import Shelf
@@ -79,6 +80,7 @@ class LibraryPage(Page):
         self._controls.apply(services.weighing.what_if, services.settings.value.context)
         self._machine = MachineChooser(services, self)
         self._errors = ErrorPanel(services.theme)
+        self._loads = ChosenLoads(services, self._table, self._errors)
         self._fixing = Fixing(services)
         self._progress = ProgressPanel()
         self._starter = StarterFetch(services, self._progress)
@@ -158,6 +160,11 @@ class LibraryPage(Page):
         return self._shelf
 
     @property
+    def loads(self) -> ChosenLoads:
+        """Who loads and stops the chosen model."""
+        return self._loads
+
+    @property
     def errors(self) -> ErrorPanel:
         """The page's errors."""
         return self._errors
@@ -193,7 +200,7 @@ class LibraryPage(Page):
         elif self._at_work is not None:
             self._at_work.cancel()
         elif chosen is not None and chosen.running is not None and chosen.running.state is State.LOADING:
-            self.stop()
+            self._loads.stop()
         elif not self._errors.isHidden():
             self._errors.hide()
         elif self._machine.is_open:
@@ -235,41 +242,6 @@ class LibraryPage(Page):
         self._empty.button.setEnabled(False)
         self._starter.start()
 
-    def load(self) -> None:
-        """Load the chosen model."""
-        chosen = self._table.chosen
-        if chosen is None or chosen.model.problem is not None:
-            return
-        services = self._services
-        future = services.supervisor.load(chosen.model, services.weighing.load_to_make(chosen.model))
-        self._services.settings.change(last_model=chosen.model.id)
-        self._errors.hide()
-        self._services.background.follow(future, _ignore, self._load_failed)
-
-    def set_load(self) -> None:
-        """Load the chosen model with settings."""
-        chosen = self._table.chosen
-        if chosen is not None and chosen.model.problem is None:
-            self._services.bus.load_wanted.emit(chosen.model.id, self._services.weighing.load_of(chosen.model))
-
-    def stop(self) -> None:
-        """End the chosen model's engine, also while it loads."""
-        chosen = self._table.chosen
-        if chosen is not None and chosen.running is not None:
-            self._services.supervisor.stop(chosen.model.id)
-
-    def pin(self) -> None:
-        """Keep the chosen model loaded, or no longer."""
-        chosen = self._table.chosen
-        if chosen is not None and chosen.running is not None:
-            self._services.supervisor.pin(chosen.model.id, not chosen.running.pinned)
-
-    def chat(self) -> None:
-        """Chat with the chosen model."""
-        chosen = self._table.chosen
-        if chosen is not None and chosen.model.problem is None:
-            self._services.bus.chat_wanted.emit(chosen.model.id)
-
     def measure(self) -> None:
         """Measure how fast the memory of this machine is."""
         machine = self._services.memories.machine
@@ -297,11 +269,11 @@ class LibraryPage(Page):
         whole.setStretch(1 + len(told), 1)
 
     def _add_actions(self) -> None:
-        self._do_load = action(self, text("Load the chosen model"), self.load, "Ctrl+Return")
-        self._do_set = action(self, text("Load with settings…"), self.set_load, "Ctrl+Shift+Return")
-        self._do_stop = action(self, text("Stop the chosen model"), self.stop, "Ctrl+.")
-        self._do_pin = action(self, text("Pin or unpin the chosen model"), self.pin, "Ctrl+Shift+K")
-        self._do_chat = action(self, text("Chat with the chosen model"), self.chat, "Ctrl+J")
+        self._do_load = action(self, text("Load the chosen model"), self._loads.load, "Ctrl+Return")
+        self._do_set = action(self, text("Load with settings…"), self._loads.set_load, "Ctrl+Shift+Return")
+        self._do_stop = action(self, text("Stop the chosen model"), self._loads.stop, "Ctrl+.")
+        self._do_pin = action(self, text("Pin or unpin the chosen model"), self._loads.pin, "Ctrl+Shift+K")
+        self._do_chat = action(self, text("Chat with the chosen model"), self._loads.chat, "Ctrl+J")
         self._do_copy = action(self, text("Copy the file's path"), self.copy_path, "Ctrl+Shift+P")
         self._do_reveal = self._on_chosen(text("Show in the file manager"), self._shelf.show_in_files, "Ctrl+Shift+E")
         self._do_verify = self._on_chosen(text("Verify the chosen model"), self._shelf.verify, "Ctrl+Shift+V")
@@ -351,13 +323,13 @@ class LibraryPage(Page):
         self._table.chosen_changed.connect(self._show_chosen)
         self._table.entered.connect(self._enter)
         self._table.menu_wanted.connect(self._show_menu)
-        self._detail.load_wanted.connect(self.load)
+        self._detail.load_wanted.connect(self._loads.load)
         self._fixing.serve(self._detail.failure, self._do_verify.trigger)
-        self._detail.settings_wanted.connect(self.set_load)
-        self._detail.stop_wanted.connect(self.stop)
-        self._detail.pin_wanted.connect(self.pin)
+        self._detail.settings_wanted.connect(self._loads.set_load)
+        self._detail.stop_wanted.connect(self._loads.stop)
+        self._detail.pin_wanted.connect(self._loads.pin)
         self._room.changed.connect(lambda: self._detail.show_ends(self._room.words))
-        self._detail.chat_wanted.connect(self.chat)
+        self._detail.chat_wanted.connect(self._loads.chat)
         self._starter.done.connect(self._starter_done)
         self._starter.failed.connect(self._starter_failed)
         services = self._services
@@ -387,7 +359,7 @@ class LibraryPage(Page):
         if chosen is None:
             return
         ready = chosen.running is not None and chosen.running.state is State.READY
-        (self.chat if ready else self.load)()
+        (self._loads.chat if ready else self._loads.load)()
 
     def _show_menu(self, place: QPoint) -> None:
         menu = QMenu(self)
@@ -473,13 +445,6 @@ class LibraryPage(Page):
         self._empty.button.setEnabled(True)
         if not isinstance(error, Cancelled):
             self._errors.show_error(error, ((text("Try again"), self.fetch_starter),))
-
-    def _load_failed(self, error: BaseException) -> None:
-        """What the engine itself failed with stands in the model's own panel; here what never came so far."""
-        chosen = self._table.chosen
-        if isinstance(error, Cancelled) or (chosen is not None and chosen.running is not None):
-            return
-        self._errors.show_error(error)
 
     def _show_known(self) -> None:
         """Show what is known of the models that are listed, as things stand now."""
@@ -603,8 +568,3 @@ class LibraryPage(Page):
         """What loading `model` would end."""
         self._room.ask(model, None if model is None else self._services.weighing.load_to_make(model))
         self._detail.show_ends(self._room.words)
-
-
-def _ignore(value: object) -> None:
-    """What a load ends in is told by `running_changed`."""
-    del value
