@@ -8,7 +8,7 @@ from tests.cli.test_fit import ROWS, Printing
 from tests.estimates.made_blueprints import GIB
 from tests.fake_hub import FakeHub, Made
 from tests.fake_hub.examples import add_all, add_gated, folder
-from tests.hub.looking_repos import add_base, add_forty, api_calls, claim_hashes, size_of
+from tests.hub.looking_repos import add_base, add_forty, api_calls, claim_hashes, size_of, tiny
 from tests.library.made_folders import put_exl2
 
 from weighbridge.choices.blueprints import Blueprints
@@ -133,7 +133,7 @@ def test_one_choice_by_its_file_or_its_quantisation(hub, here, capsys):
 def test_the_engines_own_figure_by_headers_alone(hub, here, capsys, monkeypatch):
     from weighbridge.running import sizing
 
-    monkeypatch.setattr(sizing, "Child", lambda argv, environment, hear, ended: Printing(ROWS, hear, ended))
+    monkeypatch.setattr(sizing, "Child", lambda argv, environment, hear, ended, memory: Printing(ROWS, hear, ended))
     add_forty(hub)
     engine = replace(ENGINE, row=catalogue()["llama_server"].row)
     answer = told(capsys, f"{FORTY}:Q8_0", "--exact", engine=engine)
@@ -225,11 +225,26 @@ def test_what_cannot_be_used_is_told_below_the_table(hub, here, capsys):
         (["../x"], "no model"),
         (["a b c"], "no model"),
         (["models/not-here.gguf"], "no model"),
+        (["https://huggingface.co/datasets/a/b"], "huggingface.co/datasets/a/b"),
+        (["https://example.org/o/r"], "example.org/o/r"),
     ],
 )
 def test_what_is_not_there_or_cannot_be(hub, here, capsys, arguments, words):
     add_all(hub)
     assert words in refused(capsys, *arguments)
+
+
+def test_an_address_of_no_model_is_refused_as_such(hub, here, capsys):
+    for address in ("https://huggingface.co/datasets/a/b", "https://example.org/o/r", "ftp://huggingface.co/o/r"):
+        assert "library" not in refused(capsys, address)
+    assert hub.requests == []
+
+
+def test_a_name_without_end_leaves_the_figures_in_sight(hub, here, capsys):
+    hub.add("o/long", {f"{'n' * 300}.gguf": tiny(), "a-Q4_0.gguf": tiny()}, tags=("gguf",))
+    (line,) = (line for line in said(capsys, "o/long").splitlines() if "nnn" in line and "GGUF" in line)
+    assert len(line) < 180
+    assert "…" in line
 
 
 def test_a_path_that_is_not_there_is_not_asked_of_the_hub(hub, here, capsys):

@@ -133,6 +133,8 @@ def _target(arguments: argparse.Namespace) -> Model | Reference:
         try:
             reference = _reference(name, None)
         except Refused:
+            if "://" in name:  # an address is meant, and leads to no model
+                raise
             raise unknown from None
         if reference.repo_id == name and name.lower().endswith(_ENDINGS):
             raise  # a file that is not here, rather than a repository of such a name

@@ -24,6 +24,7 @@ from weighbridge.hub.looking import Sight, Spot
 MARK = "*"
 MAX_NAMED = 8
 _WIDTH = 100
+_MOST_LETTERS = 64
 
 
 def table_in_words(
@@ -119,4 +120,11 @@ def _name(row: Offered) -> str:
         named = label or row.model.title
     else:
         named = f"{place} · {label}" if label and not variant.guessed else place
+    named = _cut(named)
     return text("{quant} (guessed)", quant=named) if label and variant.guessed else named
+
+
+def _cut(named: str) -> str:
+    """A name of strangers, not so long that the other columns are out of sight."""
+    half = _MOST_LETTERS // 2
+    return named if len(named) <= _MOST_LETTERS else f"{named[:half]}…{named[-half:]}"
