@@ -19,6 +19,7 @@ from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
 from weighbridge.base.explain_hub import HUB
 from weighbridge.base.explain_library import LIBRARY
+from weighbridge.base.explain_requests import REQUESTS
 from weighbridge.base.explain_settings import SETTINGS
 from weighbridge.base.explain_speed import SPEED
 
@@ -101,7 +102,7 @@ def test_nothing_is_explained_that_nobody_says():
 
 
 def test_explanations_are_in_order():
-    areas = (BUILDS, FAILURES, FILES, HARDWARE, HUB, LIBRARY, SETTINGS, SPEED)
+    areas = (BUILDS, FAILURES, FILES, HARDWARE, HUB, LIBRARY, REQUESTS, SETTINGS, SPEED)
     rest = [code for code in WHAT_AND_NEXT if not any(code in area for area in areas)]
     for codes in (rest, *map(list, areas)):
         assert codes == sorted(codes)

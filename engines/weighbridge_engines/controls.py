@@ -84,7 +84,7 @@ class Control:
         "setting.kind." and the kind, "setting.range" with `low` and `high`, or "setting.choice" with `known`.
         """
         if not _KINDS[self.kind](value):
-            return self._cause(f"setting.kind.{self.kind}", value)
+            return self._cause(_NOT_OF_KIND[self.kind], value)
         if self.kind is Kind.CHOICE and value not in self.choices:
             return self._cause("setting.choice", value, known=", ".join(self.choices))
         numbers = value if isinstance(value, tuple) else (value,)
@@ -97,7 +97,7 @@ class Control:
         try:
             value = _READ[self.kind](words)
         except (ValueError, RecursionError):
-            raise Unsupported(self._cause(f"setting.kind.{self.kind}", words)) from None
+            raise Unsupported(self._cause(_NOT_OF_KIND[self.kind], words)) from None
         if cause := self.fault(value):
             raise Unsupported(cause)
         return value
@@ -218,6 +218,20 @@ def _file(words: str) -> str:
         raise ValueError("no path")
     return words
 
+
+_NOT_OF_KIND: Mapping[Kind, str] = {
+    Kind.WHOLE: "setting.kind.whole",
+    Kind.NUMBER: "setting.kind.number",
+    Kind.NUMBERS: "setting.kind.numbers",
+    Kind.CHOICE: "setting.kind.choice",
+    Kind.SWITCH: "setting.kind.switch",
+    Kind.TEXT: "setting.kind.text",
+    Kind.JSON: "setting.kind.json",
+    Kind.FILE: "setting.kind.file",
+    Kind.FILES: "setting.kind.files",
+    Kind.LINES: "setting.kind.lines",
+    Kind.VALUES: "setting.kind.values",
+}
 
 _READ: Mapping[Kind, Callable[[str], Any]] = {
     Kind.WHOLE: int,

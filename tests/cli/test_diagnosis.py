@@ -1,6 +1,8 @@
 """What commands tell of a load that failed, or will not fit."""
 
 import json
+import sys
+from dataclasses import replace
 
 import pytest
 from tests.cli.fitting import ENGINE
@@ -70,8 +72,11 @@ def test_the_choice_as_json(home, here, headed, capsys):
 def test_anyway_is_anyway(home, here, headed, capsys):
     here(free_gib=5.5, total_gib=8)
     arguments = ["run", headed("llama-3.1-8b"), "x", "--context", "131072", "--anyway"]
-    assert run(arguments, lambda: {"llama_server": ENGINE}) == 1
-    assert "as it would be loaded" not in capsys.readouterr().err
+    ends = replace(ENGINE, open=None, command=lambda load, port: [sys.executable, "-c", "raise SystemExit(3)"])
+    assert run(arguments, lambda: {"llama_server": ends}) == 1
+    err = capsys.readouterr().err
+    assert "as it would be loaded" not in err
+    assert "ended by itself with status 3" in err
 
 
 def test_a_look_ahead_that_fails_stands_in_nobodys_way(parrot, capsys, monkeypatch):

@@ -316,8 +316,13 @@ def test_hanging_up_ends_a_wait_in_the_middle_of_an_answer(hub, stored, monkeypa
     monkeypatch.setenv("HF_XET_CLIENT_READ_TIMEOUT", "60s")
     storage, place = stored
     storage.stall_after = 64 << 10
+
+    def read_on(found):
+        with pytest.raises(Unreachable):
+            list(found.pieces())
+
     with hub.open(place, 0) as found:
-        reading = threading.Thread(target=lambda: pytest.raises(Unreachable, list, found.pieces()))
+        reading = threading.Thread(target=read_on, args=(found,))
         reading.start()
         assert storage.stalled.wait(10)
         found.hang_up()

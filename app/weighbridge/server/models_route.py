@@ -16,6 +16,12 @@ from weighbridge.running.state import Running, State
 from weighbridge.server.ports import Leases, Models
 from weighbridge_engines.api import Load
 
+_NOT_FOR = {
+    "chat": "model.not_for_chat",
+    "embedding": "model.not_for_embedding",
+    "rerank": "model.not_for_rerank",
+}
+
 
 def model_for(name: str | None, library: Models, supervisor: Leases) -> Model:
     """The model that a request means: the one it names, else the one that is loaded, else the only one there is.
@@ -33,7 +39,12 @@ def model_for(name: str | None, library: Models, supervisor: Leases) -> Model:
 def check_task(model: Model, load: Load | None, task: str) -> None:
     """Raise Refused where `model` is loaded, by `load`, for something else than `task`."""
     if load is not None and load.task != task:
-        raise Refused(f"model.not_for_{task}", model=model.id, task=load.task, field="model")
+        raise not_for(task, model, load.task)
+
+
+def not_for(task: str, model: Model, loaded_for: str) -> Refused:
+    """The refusal to do `task` with `model`, which is loaded for another one."""
+    return Refused(_NOT_FOR[task], model=model.id, task=loaded_for, field="model")
 
 
 def task_of(model: Model, supervisor: Leases) -> str:

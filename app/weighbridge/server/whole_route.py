@@ -18,7 +18,7 @@ from weighbridge.server.bodies import json_object, read_body
 from weighbridge.server.chat_request import model_name
 from weighbridge.server.chat_route import leased
 from weighbridge.server.hangup import HungUp, while_connected
-from weighbridge.server.models_route import check_task, model_for, task_of
+from weighbridge.server.models_route import check_task, model_for, not_for, task_of
 from weighbridge.server.ports import Leases, Models
 from weighbridge.server.relay import known_usage
 from weighbridge.server.replies import send_error, send_json
@@ -56,7 +56,7 @@ class WholeRoute:
             model = model_for(model_name(body), self._library, self._supervisor)
             note.model = model.id
             if (loaded := task_of(model, self._supervisor)) != self._task.name:
-                raise Refused(f"model.not_for_{self._task.name}", model=model.id, task=loaded, field="model")
+                raise not_for(self._task.name, model, loaded)
             fields = self._task.read(body, model)
             answer: list[bytes] = []
             await while_connected(receive, self._ask(model, fields, note, answer))
