@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from weighbridge.hub.access import access_of
 from weighbridge.hub.network import NetworkLog, Request
+from weighbridge.hub.remote_source import HEADER
 from weighbridge.ui import network_words as words
 from weighbridge.ui.models.network_model import NetworkModel
 from weighbridge.ui.pages.network import NetworkPage
@@ -41,6 +42,10 @@ def page(qtbot, services):
 def shown(page):
     model = page._model
     return [[model.index(row, column).data() for column in (1, 2, 3, 5)] for row in range(model.rowCount())]
+
+
+def test_reading_a_header_is_told_in_words():
+    assert words.purpose_in_words(request(purpose=HEADER)) == "Header of a model"
 
 
 def test_before_any_request_it_says_so(page):

@@ -14,6 +14,7 @@ PURPOSES: Mapping[str, str] = {
     "card": mark("Card of a model"),
     "config": mark("Configuration of a model"),
     "file": mark("Address of a file"),
+    "header": mark("Header of a model"),
     "package index": mark("Package index"),
     "repository": mark("Files of a model"),
     "search": mark("Search"),
