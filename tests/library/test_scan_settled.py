@@ -24,6 +24,14 @@ def test_what_a_second_scan_finds_unchanged_is_the_same(folder):
     assert library.scan() is before
 
 
+def test_a_damaged_file_that_is_still_damaged_is_the_same(folder):
+    (folder / "broken.gguf").write_bytes(b"<html>")
+    library = Library([folder])
+    before = library.scan()
+    assert any(model.problem is not None for model in before)
+    assert library.scan() is before
+
+
 def test_only_what_has_changed_is_another(folder):
     library = Library([folder])
     before = library.scan()

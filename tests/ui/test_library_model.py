@@ -9,8 +9,9 @@ from PySide6.QtCore import QPersistentModelIndex, Qt
 
 from weighbridge.library.marks import Mark
 from weighbridge.library.model import ADDED, Model
+from weighbridge.ui.models.arranging import arranged
 from weighbridge.ui.models.library_model import LibraryModel
-from weighbridge.ui.models.library_row import Column, LibraryRow, tip
+from weighbridge.ui.models.library_row import Column, LibraryRow, sort_key, tip
 from weighbridge.ui.models.ordering import ordered
 from weighbridge.ui.moments import last_used
 
@@ -131,3 +132,53 @@ def test_when_it_was_used_is_said_by_the_day():
     assert last_used(noon + 3600, noon) == "today"  # another machine's clock
     assert last_used(noon - 86_400, noon) == "yesterday"
     assert last_used(noon - 30 * 86_400, noon) == "2026-08-22"
+
+
+def shown_in_full(rows, view):
+    """What a full sort of the rows that pass would show."""
+    kept = [row for row in rows if view.test is None or view.test(row)]
+    kept = [row for row in kept if all(word in row.searched for word in view.words)]
+    key = sort_key(view.column)
+    return [row.model.id for row in ordered(kept, key, descending=view.descending)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_after_whatever_was_updated_the_order_is_that_of_a_full_sort(seed):
+    """Rows that are updated, sorted, searched, kept, listed anew and put in order beforehand, in any order."""
+    chance = random.Random(seed)
+    rows = [row(f"m{number:02d}", size_bytes=chance.randrange(1, 9) * MIB) for number in range(30)]
+    model = made(*rows)
+    for _ in range(60):
+        step = chance.randrange(6)
+        if step == 0:
+            model.sort(chance.choice([Column.MODEL, Column.SIZE, Column.USED]), chance.choice(list(Qt.SortOrder)))
+        elif step == 1:
+            model.search(chance.choice(["", "m1", "m0 note", "2"]))
+        elif step == 2:
+            model.keep(chance.choice([None, lambda row: row.mark.used_s is None]))
+        elif step == 3:
+            places = chance.sample(range(len(rows)), chance.randrange(1, 6))
+            for place in places:
+                mark = Mark(used_s=chance.choice([None, 1.0, 2.0]), note=chance.choice(["", "note"]))
+                rows[place] = replace(rows[place], mark=mark)
+            model.update_rows({rows[place].model.id: rows[place] for place in places}, tuple(Column))
+        elif step == 4:
+            rows = [each for each in rows if chance.random() > 0.05] + [row(f"n{chance.randrange(10**6)}")]
+            model.show_arranged(arranged(rows, model.view))
+        else:
+            before = arranged(rows, model.view)
+            model.sort(Column.SIZE)  # after it was put in order elsewhere
+            model.show_arranged(before)
+        assert names(model) == shown_in_full(rows, model.view)
+        assert [model.place_of(name) for name in names(model)] == list(range(model.rowCount()))
+
+
+def test_the_same_rows_again_change_nothing(qtbot):
+    rows = [row("a"), row("b", used_s=1.0)]
+    model = made(*rows)
+    told = []
+    for signal in (model.modelReset, model.dataChanged, model.layoutChanged):
+        signal.connect(lambda *_: told.append(1))
+    model.show_arranged(arranged(rows, model.view))
+    model.show_arranged(arranged([replace(each) for each in rows], model.view))
+    assert told == []

@@ -59,7 +59,8 @@ class Listing:
     def settled(self, before: Listing) -> Listing:
         """The same with the models of `before` that are equal to these: who knew them need not look at them again."""
         models = tuple(
-            known if (known := before.known(model)) is not None and known == model else model for model in self.models
+            known if (known := before.known(model)) is not None and _is_as(known, model) else model
+            for model in self.models
         )
         return replace(self, models=before.models if _are_same(models, before.models) else models)
 
@@ -67,6 +68,15 @@ class Listing:
         """The same, but for the models with `keys`."""
         left = tuple(model for model in self.models if key_of(model) not in keys)
         return replace(self, models=left, _places={})
+
+
+def _is_as(known: Model, model: Model) -> bool:
+    """Equal; two errors that tell the same are two objects, and never equal."""
+    one, other = known.problem, model.problem
+    if one is None or other is None:
+        return known == model
+    same = (type(one), one.code, one.values) == (type(other), other.code, other.values)
+    return same and replace(known, problem=other) == model
 
 
 def _are_same(models: tuple[Model, ...], others: tuple[Model, ...]) -> bool:

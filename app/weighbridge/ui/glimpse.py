@@ -1,7 +1,7 @@
 """What the Library's table said of models at the last look, kept so that the next start shows it before all else.
 
-It is what is shown, as words: no model is made, and nothing of what reads, weighs or runs models is imported for it.
-It stands for the moment until the page itself is there. What is damaged is as if it were not there. No Qt here.
+It is what the first rows show, as words: no model is made, and nothing of what reads, weighs or runs models is imported
+for it. It stands for the moment until the page itself is there. What is damaged is as if it were not there. No Qt here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ VERSION = 1
 """Raised whenever the columns change."""
 COLUMNS = 6
 """Model, source, format, quantisation, size, the context that it was trained for."""
-MOST_ROWS, MOST_BYTES, MOST_TEXT = 20_000, 16 << 20, 512
+MOST_ROWS, MOST_BYTES, MOST_TEXT = 500, 4 << 20, 512
 
 Row = tuple[str, ...]
 

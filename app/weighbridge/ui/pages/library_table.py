@@ -108,12 +108,7 @@ class LibraryTable(Table):
     @property
     def seen(self) -> list[LibraryRow]:
         """The rows in sight, from the top."""
-        count = self._model.rowCount()
-        if not count:
-            return []
-        top, bottom = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
-        last = count - 1 if bottom < 0 else bottom
-        return [self._model.row(place) for place in range(max(0, top), last + 1)]
+        return [self._model.row(place) for place in self.in_sight]
 
     def place_of(self, model_id: str) -> int | None:
         """Where a model is shown; None where filters leave it out, or it is not there."""

@@ -140,12 +140,17 @@ class Table(QTableView):
             self._cells_wide[column] = self._cells_width(column)
         return max(self._titles_wide[column], self._cells_wide[column])
 
-    def _cells_width(self, column: int) -> int:
-        """Of the rows in sight. Qt measures all of them where it does not know yet which those are."""
+    @property
+    def in_sight(self) -> range:
+        """The rows in sight, by the heights of the rows and of this: Qt takes all for seen before they are laid out."""
         count, high = self.model().rowCount(), self.verticalHeader().defaultSectionSize()
         top = max(0, self.verticalScrollBar().value() // high)
-        seen = range(min(top, count), min(count, top + self.viewport().height() // high + 2))
-        return max((self.sizeHintForIndex(self.model().index(row, column)).width() for row in seen), default=0)
+        return range(min(top, count), min(count, top + self.viewport().height() // high + 2))
+
+    def _cells_width(self, column: int) -> int:
+        """Of the rows in sight."""
+        model = self.model()
+        return max((self.sizeHintForIndex(model.index(row, column)).width() for row in self.in_sight), default=0)
 
     def _title_width(self, column: int) -> int:
         header, hidden = self.horizontalHeader(), self.isColumnHidden(column)
