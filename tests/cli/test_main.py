@@ -67,6 +67,15 @@ def test_a_command_that_makes_no_sense_ends_with_2(argv, capsys):
     assert "usage: weighbridge" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["fit"], ["engines", "install"], ["presets", "set"]])
+def test_the_help_of_a_command_says_what_it_does(command, capsys):
+    assert main.run([*command, "--help"], dict) == 0
+    alone = capsys.readouterr().out
+    assert main.run([*command[:-1], "--help"], dict) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith(f"    {command[-1]} "))
+    assert f"\n\n{line.removeprefix(f'    {command[-1]} ').strip()}\n\n" in alone
+
+
 def test_the_version(capsys):
     assert main.run(["--version"], dict) == 0
     assert __version__ in capsys.readouterr().out

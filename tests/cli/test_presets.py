@@ -26,7 +26,7 @@ def engines():
 
 
 def test_kept_listed_made_the_default_and_forgotten(model, capsys):
-    assert run(["presets", "ls"], engines) == 0
+    assert run(["presets"], engines) == 0
     assert capsys.readouterr().out == "There are no presets.\n"
     values = ["context=8192", "key_type=q8_0", "flash_attention=on", "temperature=0.2"]
     assert run(["presets", "set", "a", "small", *values], engines) == 0
@@ -49,6 +49,17 @@ def test_kept_listed_made_the_default_and_forgotten(model, capsys):
     assert run(["presets", "rm", "a", "small"], engines) == 0
     assert run(["presets", "rm", "a", "small"], engines) == 1
     assert "has no preset called small" in capsys.readouterr().err
+
+
+def test_each_word_tells_as_json_what_the_model_has_now(model, capsys):
+    def told(*words):
+        assert run(["presets", *words, "--json"], engines) == 0
+        return [(one["preset"], one["default"], one["settings"]) for one in json.loads(capsys.readouterr().out)]
+
+    assert told("set", "a", "two", "slots=2") == [("two", False, {"slots": 2})]
+    assert told("default", "a", "two") == [("two", True, {"slots": 2})]
+    assert told() == told("ls", "a") == [("two", True, {"slots": 2})]
+    assert told("rm", "a", "two") == []
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,18 @@ Python says otherwise stays English.
 
 from __future__ import annotations
 
+import argparse
 import gettext
 import os
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.words import DOMAIN, language, mark
 from weighbridge_resources import path
+
+if TYPE_CHECKING:
+    _Action = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    _Action = argparse._SubParsersAction
 
 WORDS = (
     mark("usage: "),
@@ -28,6 +35,13 @@ WORDS = (
     mark("ambiguous option: %(option)s could match %(matches)s"),
     mark("ignored explicit argument %r"),
 )
+
+
+class Commands(_Action):
+    """Commands whose own help begins with what the list of commands says of them."""
+
+    def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:
+        return super().add_parser(name, **{"description": options.get("help"), **options})
 
 
 def translate_argparse() -> None:

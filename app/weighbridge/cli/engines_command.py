@@ -13,6 +13,7 @@ from weighbridge.base.paths import default_paths, user_path
 from weighbridge.base.printable import printable
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
+from weighbridge.cli.argparse_words import Commands
 from weighbridge.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser("engines", help=text("list, install, choose and remove builds of engines"))
     parser.add_argument("--json", action="store_true", help=text("print JSON"))
     parser.set_defaults(run=_ls)
-    words = parser.add_subparsers(metavar=text("WHAT"))
+    words = parser.add_subparsers(action=Commands, metavar=text("WHAT"))
     _word(words, "ls", _ls, text("list them (also without a word)"))
     install = _word(words, "install", _install, text("install a build into an environment of its own and use it"))
     install.add_argument("build", metavar=text("BUILD"), help=text("its name, as ls shows it"))

@@ -18,7 +18,9 @@ from weighbridge.base.words import text
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register both commands."""
     login = subparsers.add_parser("login", help=text("keep a token for the Hugging Face Hub"))
-    login.add_argument("--token-file", metavar="F", help=text("read the token from a file; default: asked for"))
+    login.add_argument(
+        "--token-file", metavar=text("FILE"), help=text("read the token from a file; default: asked for")
+    )
     login.add_argument("--json", action="store_true", help=text("print JSON"))
     login.set_defaults(run=run)
     logout = subparsers.add_parser("logout", help=text("forget the token for the Hugging Face Hub"))

@@ -37,7 +37,7 @@ from weighbridge.cli import (
     starter,
     verify,
 )
-from weighbridge.cli.argparse_words import translate_argparse
+from weighbridge.cli.argparse_words import Commands, translate_argparse
 from weighbridge.cli.failed import Told
 from weighbridge_engines.api import Engine
 
@@ -111,7 +111,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--language", choices=LANGUAGES, help=text("the language of texts; default: as set in the window")
     )
-    subparsers = parser.add_subparsers(required=True, metavar=text("COMMAND"))
+    subparsers = parser.add_subparsers(action=Commands, required=True, metavar=text("COMMAND"))
     for command in COMMANDS:
         command.add(subparsers)
     return parser

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.words import text
+from weighbridge.cli.argparse_words import Commands
 
 if TYPE_CHECKING:
     from weighbridge.library.index import Library
@@ -17,24 +18,30 @@ if TYPE_CHECKING:
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
+    """Register the command and what it does with presets; without a word more it lists them."""
     parser = subparsers.add_parser("presets", help=text("ways to load a model, kept by name"))
-    parts = parser.add_subparsers(required=True, metavar=text("ACTION"))
-    listed = parts.add_parser("ls", help=text("list them"))
+    parser.add_argument("--json", action="store_true", help=text("print JSON"))
+    parser.set_defaults(run=_ls, model=None)
+    words = parser.add_subparsers(action=Commands, metavar=text("WHAT"))
+    listed = _word(words, "ls", _ls, text("list them (also without a word)"))
     listed.add_argument("model", metavar=text("MODEL"), nargs="?", help=text("only those of this model"))
-    listed.add_argument("--json", action="store_true", help=text("print JSON"))
-    listed.set_defaults(run=_ls)
-    kept = _of_one(parts, "set", text("keep settings under a name"), _set)
+    kept = _of_one(words, "set", _set, text("keep settings under a name"))
     kept.add_argument("values", metavar=text("SETTING=VALUE"), nargs="+", help=text("context=8192 key_type=q8_0"))
-    _of_one(parts, "rm", text("forget one"), _rm)
-    _of_one(parts, "default", text("take it where nothing else is asked"), _default)
+    _of_one(words, "rm", _rm, text("forget one"))
+    _of_one(words, "default", _default, text("take it where nothing else is asked"))
 
 
-def _of_one(parts: Any, name: str, words: str, run: Any) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = parts.add_parser(name, help=words)
+def _word(words: Any, name: str, act: Any, told: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = words.add_parser(name, help=told)
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=text("print JSON"))
+    parser.set_defaults(run=act)
+    return parser
+
+
+def _of_one(words: Any, name: str, act: Any, told: str) -> argparse.ArgumentParser:
+    parser = _word(words, name, act, told)
     parser.add_argument("model", metavar=text("MODEL"), help=text("its name, as ls shows it, or its path"))
     parser.add_argument("preset", metavar=text("NAME"), help=text("the preset's name"))
-    parser.set_defaults(run=run)
     return parser
 
 
@@ -63,20 +70,29 @@ def _set(arguments: argparse.Namespace) -> int:
         model = library.resolve(arguments.model)
         engine = engine_for(model, arguments.engines().values())
         presets.save(model, arguments.preset, values_told(model, engine, arguments.values))
-    return 0
+        return _tell(arguments, model, presets)
 
 
 def _rm(arguments: argparse.Namespace) -> int:
     """Forget one."""
     with _open() as (library, presets):
-        presets.remove(library.resolve(arguments.model), arguments.preset)
-    return 0
+        model = library.resolve(arguments.model)
+        presets.remove(model, arguments.preset)
+        return _tell(arguments, model, presets)
 
 
 def _default(arguments: argparse.Namespace) -> int:
     """Make one the default of its model."""
     with _open() as (library, presets):
-        presets.make_default(library.resolve(arguments.model), arguments.preset)
+        model = library.resolve(arguments.model)
+        presets.make_default(model, arguments.preset)
+        return _tell(arguments, model, presets)
+
+
+def _tell(arguments: argparse.Namespace, model: Model, presets: Presets) -> int:
+    """As JSON, the presets that the model now has; else nothing."""
+    if arguments.json:
+        print(json.dumps([_as_json(model, one) for one in presets.of(model)]))
     return 0
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
+    from weighbridge.choices.setting_words import setting_hint
     from weighbridge.cli.loading import add_load_options, positive
 
     parser = subparsers.add_parser("run", help=text("ask a model one thing"))
@@ -37,11 +38,11 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     parser.add_argument("--system", default="", metavar=text("PROMPT"), help=text("a system prompt"))
     parser.add_argument("--max-tokens", type=positive, metavar="N", help=text("end the answer after this many tokens"))
-    parser.add_argument("--temperature", type=_finite, metavar="T")
-    parser.add_argument("--top-k", type=int, metavar="K")
-    parser.add_argument("--top-p", type=_finite, metavar="P")
-    parser.add_argument("--min-p", type=_finite, metavar="P")
-    parser.add_argument("--seed", type=int, metavar="N")
+    parser.add_argument("--temperature", type=_finite, metavar="T", help=setting_hint("temperature"))
+    parser.add_argument("--top-k", type=int, metavar="K", help=setting_hint("top_k"))
+    parser.add_argument("--top-p", type=_finite, metavar="P", help=setting_hint("top_p"))
+    parser.add_argument("--min-p", type=_finite, metavar="P", help=setting_hint("min_p"))
+    parser.add_argument("--seed", type=int, metavar="N", help=setting_hint("seed"))
     parser.add_argument("--json", action="store_true", help=text("print JSON"))
     parser.add_argument(
         "--show-command",

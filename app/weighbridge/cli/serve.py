@@ -29,7 +29,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     from weighbridge.cli.loading import add_load_options
 
     parser = subparsers.add_parser("serve", help=text("answer other programs on a local port"))
-    parser.add_argument("--model", metavar="M", help=text("load this model at once; others load when asked for"))
+    parser.add_argument(
+        "--model", metavar=text("MODEL"), help=text("load this model at once; others load when asked for")
+    )
     parser.add_argument("--port", type=int, metavar="N", help=text("default: as in the settings"))
     parser.add_argument("--json", action="store_true", help=text("print one line of JSON once ready"))
     add_load_options(parser)
