@@ -183,7 +183,7 @@ def exact(here, headed, capsys, monkeypatch, lines):
     """`--exact`, with an engine whose child prints `lines`."""
     from weighbridge.running import sizing
 
-    monkeypatch.setattr(sizing, "Child", lambda argv, environment, hear, ended: Printing(lines, hear, ended))
+    monkeypatch.setattr(sizing, "Child", lambda argv, environment, hear, ended, most: Printing(lines, hear, ended))
     return told(capsys, headed("qwen3-8b"), "--exact", engine=replace(ENGINE, row=catalogue()["llama_server"].row))
 
 
