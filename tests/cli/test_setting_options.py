@@ -1,9 +1,12 @@
 """Settings of a load on the command line."""
 
+import re
+
 import pytest
 from tests.server.fakes import model
 
 from weighbridge.base.errors import Refused
+from weighbridge.base.words import use_language
 from weighbridge.cli.setting_options import listing, values_told, with_told
 from weighbridge_engines.api import Load
 from weighbridge_engines.llama_server import ENGINE
@@ -65,6 +68,18 @@ def test_a_setting_is_one_of_a_model():
         with_told(unchanged, ["context=8"], None, ENGINES)
     assert refusal.value.code == "options.needs"
     assert with_told(unchanged, [], None, ENGINES) is unchanged
+
+
+def test_a_default_is_listed_as_it_can_be_told_in_every_language():
+    use_language("es")
+    try:
+        rows = [re.split("  +", line) for line in listing([ENGINE]).splitlines()[1:]]
+    finally:
+        use_language("en")
+    controls = {control.name: control for control in ENGINE.controls}
+    defaults = {name: controls[name].read(default) for name, _, default, _ in rows if default != "-"}
+    assert defaults == {name: one.default for name, one in controls.items() if one.default is not None}
+    assert (defaults["checkpoint_step"], defaults["top_p"], defaults["context_shift"]) == (8192, 0.95, False)
 
 
 def test_all_settings_are_listed_once_with_their_range():

@@ -33,14 +33,14 @@ def add_setting_options(parser: argparse.ArgumentParser) -> None:
 
 def listing(engines: Iterable[Engine]) -> str:
     """All settings of `engines`, each once, as the engine with the most has it: name, what it may be, default."""
-    from weighbridge.choices.setting_words import setting_hint, setting_name, value_in_words
+    from weighbridge.choices.setting_words import setting_hint, setting_name
 
     controls: dict[str, Control] = {}
     for engine in sorted(engines, key=lambda engine: -len(engine.controls)):
         for control in engine.controls:
             controls.setdefault(control.name, control)
     words = {name: f"{setting_name(name)}. {setting_hint(name)}" for name in controls}
-    rows = [(one.name, _may_be(one), value_in_words(one.default, "-"), words[one.name]) for one in controls.values()]
+    rows = [(one.name, _may_be(one), _as_told(one.default), words[one.name]) for one in controls.values()]
     return table((text("Setting"), text("May be"), text("Default"), text("What it is")), rows)
 
 
@@ -95,6 +95,15 @@ def with_told(
     return lambda load, one: (
         applied(in_preset(load, one), values, engine).load if one.id == model.id else in_preset(load, one)
     )
+
+
+def _as_told(value: object) -> str:
+    """A value as `--set` takes it, the same in every language; "-" for None."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:.10g}" if isinstance(value, int | float) else str(value)
 
 
 def _may_be(control: Control) -> str:
