@@ -19,7 +19,7 @@ from weighbridge.base.task import Task
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 from weighbridge.hardware.child import Answer
-from weighbridge.hub.network import NetworkLog
+from weighbridge.hub.network import CANCELLED, NetworkLog
 from weighbridge.running.build_trial import trial_model
 from weighbridge.running.engines import Engines
 from weighbridge.running.installation import Installer, disk_bytes, user_of
@@ -230,6 +230,26 @@ def test_a_cancel_ends_uv_and_leaves_nothing(place, uv):
     stop.join()
     assert place.left() == []
     assert user_of(place.folder) is None
+
+
+def test_an_installation_that_was_given_up_is_no_fault_of_the_index(place, uv):
+    uv.does("if argv[0] == 'pip':\n    time.sleep(60)")
+    task = Task()
+    with pytest.raises(Cancelled):
+        place.installer.install("echo-cuda", task, on_line=lambda line: task.cancel() if "pip" in line else None)
+    assert {request.error for request in place.log.requests} == {CANCELLED}
+
+
+def test_a_cancel_while_a_sick_driver_holds_the_new_engine_is_heard_at_once(place, uv):
+    place.engines.ask_child = None
+    uv.does("open(argv[1] + '/bin/python', 'w').write('#!/bin/sh\\nexec sleep 60\\n') if argv[0] == 'venv' else None")
+    task = Task()
+    stop = threading.Timer(0.5, task.cancel)
+    stop.start()
+    with pytest.raises(Cancelled):
+        place.installer.install("echo-apart", task)
+    stop.join()
+    assert (place.left(), place.in_use(), user_of(place.folder)) == ([], "", None)
 
 
 def test_a_cancel_while_a_model_loads_leaves_nothing(place, echo):

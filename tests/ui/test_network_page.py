@@ -133,6 +133,7 @@ def test_the_environment_that_keeps_offline_is_told(qtbot, services):
         ({"status": None, "error": "hub.stalled"}, ("no", "Stalled")),
         ({"status": None, "error": "hub.address"}, ("no", "Failed")),
         ({"error": "hub.unreachable"}, ("no", "200, broken off")),
+        ({"status": None, "error": "cancelled"}, ("unknown", "Cancelled")),
     ],
 )
 def test_the_status_says_how_it_ended(changes, badge):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 _AFTER_KILL_S = 0.5
 _MAX_SHOWN = 500
+_CHECK_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -19,10 +21,16 @@ class Answer:
     exit_code: int | None
 
 
-def ask(argv: Sequence[str], limit_s: float, environment: Mapping[str, str] | None = None) -> Answer:
+def ask(
+    argv: Sequence[str],
+    limit_s: float,
+    environment: Mapping[str, str] | None = None,
+    check: Callable[[], None] | None = None,
+) -> Answer:
     """Run `argv` without a shell or input, for `limit_s` at most, in our environment unless another is given.
 
-    Raises OSError where it cannot be started.
+    `check` is called some ten times a second: what it raises ends the program, and is raised. Raises OSError where it
+    cannot be started.
     """
     process = subprocess.Popen(
         argv,
@@ -36,12 +44,26 @@ def ask(argv: Sequence[str], limit_s: float, environment: Mapping[str, str] | No
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
     )
     try:
-        out, err = process.communicate(timeout=limit_s)
+        out, err = _heard(process, limit_s, check)
         return Answer(out, err[-_MAX_SHOWN:], process.returncode)
     except subprocess.TimeoutExpired:
         return Answer("", "", None)
     finally:
         _end(process)
+
+
+def _heard(process: subprocess.Popen[str], limit_s: float, check: Callable[[], None] | None) -> tuple[str, str]:
+    """What it printed until its end. Raises TimeoutExpired, and what `check` raises."""
+    if check is None:
+        return process.communicate(timeout=limit_s)
+    until = time.monotonic() + limit_s
+    while True:
+        check()
+        try:
+            return process.communicate(timeout=max(0.0, min(_CHECK_S, until - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= until:
+                raise
 
 
 def _end(process: subprocess.Popen[str]) -> None:

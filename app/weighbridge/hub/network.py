@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 MOST = 2_000
+CANCELLED = "cancelled"
+"""The `error` of a request that the user gave up: nothing broke it."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,8 @@ class Request:
 
     `purpose` is a short untranslated word ("repository", "branches", "file", "search", "token", "package index").
     `when` counts seconds since 1970. While it runs, `seconds` is None. `status` is None until there is an answer, and
-    `received_bytes`, of the body, until its end. `error` is the code of what broke it.
+    `received_bytes`, of the body, until its end. `error` is the code of what broke it, or
+    CANCELLED.
     """
 
     number: int

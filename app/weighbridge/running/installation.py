@@ -13,16 +13,18 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
 import psutil
 
-from weighbridge.base.errors import BadFile, EngineFailed, Refused, WeighbridgeError
+from weighbridge.base.errors import BadFile, Cancelled, EngineFailed, Refused, WeighbridgeError
 from weighbridge.base.explain import explain_code
 from weighbridge.base.locks import FileLock
 from weighbridge.base.task import Task
-from weighbridge.hub.network import NetworkLog
+from weighbridge.hardware.child import ask
+from weighbridge.hub.network import CANCELLED, NetworkLog
 from weighbridge.library.model import Model
 from weighbridge.running.build_trial import version_told, writes_a_token
 from weighbridge.running.builds import Build, BuildKind, Recipe, runs_on
@@ -30,6 +32,7 @@ from weighbridge.running.devices import told_now
 from weighbridge.running.engines import Engines
 from weighbridge.running.host_copy import remove_older_hosts
 from weighbridge.running.installed import NOTE, Note, engine_in, numbers, python_of, write_note
+from weighbridge.running.questions import Ask
 from weighbridge.running.uv_run import OnLine, Source, from_indexes, from_wheels, python_for, run_uv, size_of
 from weighbridge_engines.api import Cause, Device, Engine
 
@@ -214,6 +217,9 @@ class Installer:
             into = ["--python", str(python_of(folder)), "--only-binary", ":all:", *source.arguments]
             self._uv(recipe, ["pip", "install", *into, *asked], source, scratch, task, told)
             failed = None
+        except Cancelled:
+            failed = CANCELLED
+            raise
         finally:
             for line in lines:
                 line.ended(None, failed)
@@ -237,13 +243,17 @@ class Installer:
         base = self._engines.catalogue[recipe.engine_id]
         engine = engine_in(folder, recipe.id, None, base)
         task.step(0, None, "devices")
-        devices = self._devices_of(recipe, engine, told)
+        devices = self._devices_of(recipe, engine, task, told)
         token = None if model is None else self._token_of(recipe, engine, model, task, told)
-        version, today = version_told(engine, self._engines.ask_child), date.today().isoformat()
+        version, today = version_told(engine, self._asking(task)), date.today().isoformat()
         return Note(recipe.id, recipe.engine_id, recipe.title, version, devices, token, today)
 
-    def _devices_of(self, recipe: Recipe, engine: Engine, told: _Lines) -> tuple[Device, ...]:
-        answer = told_now(engine, ask_child=self._engines.ask_child)
+    def _asking(self, task: Task) -> Ask:
+        """How a child is asked for as long as `task` goes on: a sick driver may hold one for the whole time it has."""
+        return self._engines.ask_child or partial(ask, check=task.check)
+
+    def _devices_of(self, recipe: Recipe, engine: Engine, task: Task, told: _Lines) -> tuple[Device, ...]:
+        answer = told_now(engine, ask_child=self._asking(task))
         if not answer.devices:
             reason = "-" if answer.problem is None else str(explain_code(answer.problem.code, answer.problem.values))
             log = str(self.log_of(recipe.id))

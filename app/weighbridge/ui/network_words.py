@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from weighbridge.base.units import seconds, size
 from weighbridge.base.words import mark, plural, text
-from weighbridge.hub.network import Request
+from weighbridge.hub.network import CANCELLED, Request
 
 PURPOSES: Mapping[str, str] = {
     "branches": mark("Branches of a model"),
@@ -24,13 +24,14 @@ PURPOSES: Mapping[str, str] = {
 """Purposes in words; any other is the name of the file that was fetched."""
 
 FAULTS: Mapping[str, str] = {
+    CANCELLED: mark("Cancelled"),
     "hub.certificate": mark("Not proven who it is"),
     "hub.portal": mark("A web page instead"),
     "hub.proxy": mark("Stopped by a proxy"),
     "hub.stalled": mark("Stalled"),
     "hub.unreachable": mark("No connection"),
 }
-"""What broke a request, by the code of its error, in a few words."""
+"""What ended a request, by the code of its error, in a few words."""
 
 _BAD = 400
 
@@ -69,6 +70,8 @@ def status_in_words(request: Request) -> str:
 
 def badge_of(request: Request) -> tuple[str, str]:
     """The kind of the badge that the status stands in, and its words."""
+    if request.error == CANCELLED:
+        return "unknown", status_in_words(request)
     failed = request.error is not None or (request.status or 0) >= _BAD
     kind = "no" if failed else "fits" if request.seconds is not None else "unknown"
     return kind, status_in_words(request)
