@@ -52,7 +52,8 @@ class LlamaModel:
             self.close()
             raise
         threads = self.library.llama_n_threads(self._context)
-        say(f"I system_info: n_threads = {threads}")
+        batch_threads = self.library.llama_n_threads_batch(self._context)
+        say(f"I system_info: n_threads = {threads} (n_threads_batch = {batch_threads})")
 
     def _load(self, load: Load, stopped: Callable[[], bool]) -> None:
         library = self.library

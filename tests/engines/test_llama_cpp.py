@@ -100,7 +100,7 @@ def lines():
 
 @pytest.fixture(scope="module")
 def session(smollm2, lines):
-    load = Load(str(smollm2), context=500, threads=1, batch=64)
+    load = Load(str(smollm2), context=500, threads=1, batch_threads=2, batch=64)
     one = open_here(load, lines.append, lambda: False)
     yield one
     one.close()
@@ -111,7 +111,8 @@ def test_the_log_tells_what_is_really_used(session, lines):
     told = {}
     for line in lines:
         told |= llama_log.report(line)
-    assert (told["context"], told["batch"], told["slots"], told["threads"]) == (512, 64, 1, 1)
+    assert (told["context"], told["batch"], told["slots"]) == (512, 64, 1)
+    assert (told["threads"], told["batch_threads"]) == (1, 2)
     assert told["flash_attention"] is True
     sums = [llama_log.report(line) for line in lines]
     # 30 layers x 3 KV heads x 64 elements x (K and V) x 2 bytes, for 512 cells.
