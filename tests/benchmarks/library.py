@@ -30,12 +30,12 @@ def main(argv: list[str]) -> int:
         return 0
     files, folders = (*map(int, argv), *(10_000, 200)[len(argv) :])
     with tempfile.TemporaryDirectory() as home:
-        _fill(Path(home) / "data" / "models", files, folders)
+        fill_models(Path(home) / "data" / "models", files, folders)
         held = [_told(name, _start(home), rows_ms) for name, rows_ms in (("first", None), ("second", ROWS_MS))]
     return 0 if all(held) else 1
 
 
-def _fill(models: Path, files: int, folders: int) -> None:
+def fill_models(models: Path, files: int, folders: int) -> None:
     """Headers alone, as a download of a brief look would leave them; three sizes in turn."""
     from tests.ui.made_library import keys, put
 

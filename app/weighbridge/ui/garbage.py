@@ -21,7 +21,7 @@ REST = 0.1
 """The window is at rest where its thread has used no more of the time since the last look."""
 LONG_REST_S = 5.0
 """What is old is collected after so long a rest."""
-PATIENCE_S = 60.0
+PATIENCE_S = 600.0
 """Without a rest, old garbage waits so long."""
 BULK = 30_000
 """So many new objects at once take 20 ms to look through."""

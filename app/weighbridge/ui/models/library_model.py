@@ -15,7 +15,7 @@ from weighbridge.choices.choice import Choice
 from weighbridge.choices.speed_words import speed_in_words
 from weighbridge.estimates.speed.speeds import DEPTH
 from weighbridge.ui.models.arranging import Arranged, Test, View, arranged, arranged_anew, note_use
-from weighbridge.ui.models.library_row import NUMBERS, WEIGHED, Column, LibraryRow, shown, tip
+from weighbridge.ui.models.library_row import NUMBERS, WEIGHED, Column, LibraryRow, shown, sort_key, tip
 from weighbridge.ui.widgets.cells import CELL_ROLE, Cell
 
 _Index = QModelIndex | QPersistentModelIndex
@@ -143,17 +143,18 @@ class LibraryModel(QAbstractTableModel):
         return by_role(row, column) if by_role else None
 
     def _put(self, changed: Mapping[int, LibraryRow], columns: Sequence[Column]) -> None:
-        """Show these by their places; only `columns` may differ: what is sorted by another need not be sorted again."""
-        held = self._held
+        """Show these by their places; only `columns` may differ. All are sorted again only where one of them moves."""
+        held, key, has_moved = self._held, sort_key(self.view.column), False
         for place, row in changed.items():
             before = held.rows[place]
+            has_moved = has_moved or key(row) != key(before)
             if row.mark != before.mark or row.model is not before.model:
                 held.searched[place] = row.searched
             held.rows[place] = row
         if not changed:
             return
         note_use(held, changed)
-        if self.view.column in columns or self.view.words or self.view.test is not None:
+        if has_moved or self.view.words or self.view.test is not None:
             self._show_as(self.view)
         self._tell(changed.keys(), columns)
 

@@ -399,6 +399,7 @@ class LibraryPage(Page):
             self._filter()
         self._stock.show()
         self._show_known()
+        QTimer.singleShot(0, self, self._weigh)  # more rows may be in sight once they are laid out
         self._rescan.setEnabled(not self._scanning.running)
         if self._is_new:
             self._is_new = False
