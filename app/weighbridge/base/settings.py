@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from weighbridge.base.listeners import Listeners
 from weighbridge.base.setting_kinds import Address, Choice, Folders, Kind, Number, Switch, kind_of, setting
 from weighbridge.base.small_files import read_small
 from weighbridge.base.words import mark
@@ -164,7 +165,7 @@ class SettingsStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._listeners: list[Callable[[Settings], None]] = []
+        self._listeners: Listeners[[Settings]] = Listeners()
         self._notices: list[Cause] = []
         self._unread = False
         self._table = self._read()
@@ -195,13 +196,11 @@ class SettingsStore:
             if value is not None:
                 self._table[name] = list(value) if isinstance(value, tuple) else value
         self._write()
-        for listener in tuple(self._listeners):
-            listener(self._value)
+        self._listeners.tell(self._value)
 
     def subscribe(self, listener: Callable[[Settings], None]) -> Callable[[], None]:
         """Have `listener` called after each change, in the thread that changed. Returns what ends that."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        return self._listeners.add(listener)
 
     def _read(self) -> dict[str, Any]:
         try:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from weighbridge.base.errors import BadFile, NotFound, WeighbridgeError
+from weighbridge.base.listeners import Listeners
 from weighbridge.base.task import Task
 from weighbridge.formats.model import ModelInfo
 from weighbridge.library.folders import repository_of
@@ -52,7 +53,7 @@ class Library:
         self._changing = threading.Lock()
         self._listing = Listing()
         self._shown = Listing()
-        self._listeners: tuple[Listener, ...] = ()
+        self._listeners: Listeners[[Model]] = Listeners()
         self._marks, self._hashes, self._remembered = marks, hashes, remembered
         self._scanned = False
         if marks is not None:
@@ -174,14 +175,7 @@ class Library:
 
         Returns what ends that.
         """
-        with self._changing:
-            self._listeners = (*self._listeners, listener)
-
-        def unsubscribe() -> None:
-            with self._changing:
-                self._listeners = tuple(known for known in self._listeners if known is not listener)
-
-        return unsubscribe
+        return self._listeners.add(listener)
 
     def _learn(self, model: Model, stamp: str | None) -> None:
         """Put `model` in the place of what was known of it, unless its files have changed meanwhile."""
@@ -192,9 +186,7 @@ class Library:
             self._listing = listing.learned(model)
             model = as_chosen(model, self.mark_of(model))
             self._shown = self._shown.learned(model)
-            listeners = self._listeners
-        for listener in listeners:
-            listener(model)
+        self._listeners.tell(model)
 
     def _use(self, listing: Listing) -> None:
         """Make `listing` the one that is shown. Under the lock of changes."""
@@ -239,9 +231,6 @@ class Library:
             if found:
                 raise NotFound("model.ambiguous", name=name, served=[model.id for model in found])
         raise NotFound("model.unknown" if served else "model.none", name=name[:200], served=served)
-
-
-Meaning = Callable[[Model, str], bool]
 
 
 def _same(first: str, second: str) -> bool:

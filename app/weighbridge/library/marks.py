@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from weighbridge.base.database import Database
+from weighbridge.base.listeners import Listeners
 from weighbridge.base.printable import encodable
 from weighbridge.formats.variant import Role
 from weighbridge.library.model import Helper, Key, Model, key_of
@@ -48,7 +49,7 @@ class Marks:
         self._database = database
         self._lock = threading.RLock()
         self._marks: dict[Key, Mark] = {}
-        self._listeners: tuple[Listener, ...] = ()
+        self._listeners: Listeners[[Key]] = Listeners()
         self.reload()
 
     def of(self, model: Model) -> Mark:
@@ -104,14 +105,7 @@ class Marks:
 
         Returns what ends that.
         """
-        with self._lock:
-            self._listeners = (*self._listeners, listener)
-
-        def unsubscribe() -> None:
-            with self._lock:
-                self._listeners = tuple(known for known in self._listeners if known is not listener)
-
-        return unsubscribe
+        return self._listeners.add(listener)
 
     def _write(self, key: Key, **changes: object) -> None:
         """Only what has changed is written: another process may have written the rest meanwhile."""
@@ -124,9 +118,7 @@ class Marks:
                 sets = ", ".join(f"{name} = ?" for name in values)
                 connection.execute(f"UPDATE marks SET {sets} WHERE path = ? AND format = ?", (*values.values(), *named))
             self._marks[key] = made
-            listeners = self._listeners
-        for listener in listeners:
-            listener(key)
+        self._listeners.tell(key)
 
 
 def as_chosen(model: Model, mark: Mark) -> Model:

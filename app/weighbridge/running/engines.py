@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.base.errors import NotFound, Refused, WeighbridgeError
+from weighbridge.base.listeners import Listeners
 from weighbridge.base.small_files import read_small
 from weighbridge.running.builds import Build, BuildKind, Listener, Offer, Recipe, System, offers
 from weighbridge.running.installed import Environment, environments
@@ -69,7 +70,7 @@ class Engines(Mapping[str, Engine]):
         self.recipes = tuple(recipe for recipe in told if recipe.engine_id in catalogue)
         self.ask_child = ask_child
         self._lock = threading.RLock()
-        self._listeners: tuple[Listener, ...] = ()
+        self._listeners: Listeners[[]] = Listeners()
         self._chosen: dict[str, str] = {}
         self._programs: dict[str, Program] = {}
         self._read()
@@ -163,20 +164,12 @@ class Engines(Mapping[str, Engine]):
             self._read()
             before, self._state = self._state, self._looked()
             changed = told or [one.build for one in before.known.values()] != list(self.builds)
-            listeners = self._listeners if changed else ()
-        for listener in listeners:
-            listener()
+        if changed:
+            self._listeners.tell()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Have `listener` called after each change, in the thread that made or saw it. Returns what ends that."""
-        with self._lock:
-            self._listeners = (*self._listeners, listener)
-
-        def leave() -> None:
-            with self._lock:
-                self._listeners = tuple(one for one in self._listeners if one is not listener)
-
-        return leave
+        return self._listeners.add(listener)
 
     def _looked(self) -> _State:
         found = [known for engine in self.catalogue.values() for known in self._of(engine)]

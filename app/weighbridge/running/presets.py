@@ -17,6 +17,7 @@ from typing import Any
 
 from weighbridge.base.database import Database
 from weighbridge.base.errors import NotFound, Refused
+from weighbridge.base.listeners import Listeners
 from weighbridge.base.printable import encodable
 from weighbridge.library.model import Key, Model, key_of
 from weighbridge.running.choose import engines_for
@@ -46,7 +47,7 @@ class Presets:
         self._database = database
         self._lock = threading.RLock()
         self._known: dict[Key, dict[str, Preset]] = {}
-        self._listeners: tuple[Callable[[Key], object], ...] = ()
+        self._listeners: Listeners[[Key]] = Listeners()
         self.reload()
 
     def of(self, model: Model) -> tuple[Preset, ...]:
@@ -88,7 +89,7 @@ class Presets:
             with self._database.transaction() as connection:
                 _write(connection, key, made)
             self._known.setdefault(key, {})[name] = made
-        self._tell(key)
+        self._listeners.tell(key)
         return made
 
     def rename(self, model: Model, name: str, to: str) -> None:
@@ -105,7 +106,7 @@ class Presets:
                 _write(connection, key, made)
             del self._known[key][name]
             self._known[key][to] = made
-        self._tell(key)
+        self._listeners.tell(key)
 
     def remove(self, model: Model, name: str) -> None:
         """Forget a preset. Raises NotFound("preset.unknown")."""
@@ -115,7 +116,7 @@ class Presets:
             with self._database.transaction() as connection:
                 _delete(connection, key, name)
             del self._known[key][name]
-        self._tell(key)
+        self._listeners.tell(key)
 
     def make_default(self, model: Model, name: str | None) -> None:
         """Have that preset taken where nothing else is asked; None: none. Raises NotFound("preset.unknown")."""
@@ -128,25 +129,14 @@ class Presets:
                 for one in made.values():
                     _write(connection, key, one)
             self._known[key] = made
-        self._tell(key)
+        self._listeners.tell(key)
 
     def subscribe(self, listener: Callable[[Key], object]) -> Callable[[], None]:
         """Have `listener` called with the key of each model whose presets changed, from the thread that did it.
 
         Returns what ends that.
         """
-        with self._lock:
-            self._listeners = (*self._listeners, listener)
-
-        def unsubscribe() -> None:
-            with self._lock:
-                self._listeners = tuple(known for known in self._listeners if known is not listener)
-
-        return unsubscribe
-
-    def _tell(self, key: Key) -> None:
-        for listener in self._listeners:
-            listener(key)
+        return self._listeners.add(listener)
 
 
 class PresetLoads:

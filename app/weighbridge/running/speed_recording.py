@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.listeners import Listeners
 from weighbridge.estimates.speed.speeds import Speeds
 from weighbridge.library.model import Model
 from weighbridge.running.answered import Answered, worth_keeping
@@ -50,12 +51,12 @@ class SpeedRecorder:
         self._calculate = calculate
         self._build = build
         self._cores = cores or os.cpu_count() or 1
-        self._listeners: tuple[Callable[[], object], ...] = ()
+        self._listeners: Listeners[[]] = Listeners()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="speeds")
 
     def subscribe(self, listener: Callable[[], object]) -> None:
         """Have `listener` called, from the recorder's thread, after each answer that was kept."""
-        self._listeners = (*self._listeners, listener)
+        self._listeners.add(listener)
 
     def answered(self, model: Model, running: Running, answered: Answered) -> None:
         """To be called once for each answer, from any thread. Returns at once and never raises."""
@@ -90,8 +91,7 @@ class SpeedRecorder:
                 bandwidths=calculated.bandwidths,
             )
             self._observations.keep(one)
-            for listener in self._listeners:
-                listener()
+            self._listeners.tell()
         except WeighbridgeError as error:
             _log.info("the answer of %s was not observed: %s", model.id, error)
         except Exception:  # in a future that nobody looks at

@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
+from weighbridge.base.listeners import Listeners
 from weighbridge.library.model import Model
 from weighbridge.running.choose import Defaults, HoldWhole, alone, default_load, engine_for
 from weighbridge.running.command import check_load
@@ -92,8 +93,7 @@ class Supervisor:
         self._queue: list[_Want] = []
         self._ending: list[tuple[str, Future[None]]] = []
         self._snapshot: tuple[Running, ...] = ()
-        self._listeners: tuple[Callable[[], None], ...] = ()
-        self._listening = threading.Lock()
+        self._listeners: Listeners[[]] = Listeners()
         self._closing = False
         self._sending = threading.RLock()
         self._over = False
@@ -171,14 +171,7 @@ class Supervisor:
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Have `listener` called, from another thread, after each change. Returns what ends that."""
-        with self._listening:
-            self._listeners = (*self._listeners, listener)
-
-        def unsubscribe() -> None:
-            with self._listening:
-                self._listeners = tuple(known for known in self._listeners if known is not listener)
-
-        return unsubscribe
+        return self._listeners.add(listener)
 
     def close(self) -> None:
         """End everything and wait for it. Later requests fail."""
@@ -420,8 +413,7 @@ class Supervisor:
         snapshot = (*alive, *self._failed.values())
         if snapshot != self._snapshot:
             self._snapshot = snapshot
-            for listener in self._listeners:
-                listener()
+            self._listeners.tell()
 
 
 def _occupied(place: _Place, pinned: bool) -> Occupied:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from weighbridge.base.listeners import Listeners
+
 HUNG_UP = 499
 """Stands for the status of a request whose caller hung up before an answer began."""
 
@@ -51,7 +53,7 @@ class RequestRecords:
     def __init__(self, limit: int = 500) -> None:
         self._lock = threading.Lock()
         self._rows: deque[RequestRow] = deque(maxlen=limit)
-        self._listeners: tuple[Callable[[RequestRow], None], ...] = ()
+        self._listeners: Listeners[[RequestRow]] = Listeners()
 
     def rows(self) -> tuple[RequestRow, ...]:
         """Oldest first."""
@@ -62,20 +64,11 @@ class RequestRecords:
         """Keep `row` and tell the listeners, on this thread."""
         with self._lock:
             self._rows.append(row)
-            listeners = self._listeners
-        for listener in listeners:
-            listener(row)
+        self._listeners.tell(row)
 
     def subscribe(self, listener: Callable[[RequestRow], None]) -> Callable[[], None]:
         """Have `listener` called, on the server's thread, with each row to come. Returns what ends that."""
-        with self._lock:
-            self._listeners = (*self._listeners, listener)
-
-        def unsubscribe() -> None:
-            with self._lock:
-                self._listeners = tuple(known for known in self._listeners if known is not listener)
-
-        return unsubscribe
+        return self._listeners.add(listener)
 
 
 def note_of(scope: Scope) -> Note:
