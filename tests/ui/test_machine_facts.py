@@ -4,6 +4,7 @@ import threading
 from dataclasses import replace
 
 import pytest
+from PySide6.QtWidgets import QPushButton
 from tests.ui.fakes import GIB, machine
 
 from weighbridge.base.errors import Cancelled
@@ -11,6 +12,7 @@ from weighbridge.base.task import Task
 from weighbridge.hardware.machine import Device, Memory, MemoryKind
 from weighbridge.hardware.measured import Measurements
 from weighbridge.running.bandwidths import CardSpeeds
+from weighbridge.running.builds import Offer
 from weighbridge.running.devices import Told
 from weighbridge.ui.impatient import impatient
 from weighbridge.ui.machine_facts import MachineFacts
@@ -90,7 +92,7 @@ def test_cards_are_measured_where_an_engine_can_and_else_it_is_said_why(qtbot, m
     page.devices.speeds = CardSpeeds({services.memories.machine.devices[0].id: 480.0}, (failed,))
     page.measure_button.click()
     qtbot.waitUntil(lambda: any("480" in value for value in page._card_facts[0].shown))
-    assert any("Other could not measure" in said for said in page._said)
+    assert any("Other could not measure" in one.said for one in page._said)
 
 
 def test_why_nothing_was_measured_is_said_in_the_page(qtbot, make, services):
@@ -136,12 +138,27 @@ def test_what_is_missing_to_use_a_card_is_a_finding():
     found = machine(devices=(CARD,))
     assert findings(found) == []
     assert values(device_facts(CARD, (WITHOUT,)))["Can be used by"] == "no installed engine"
-    [said] = findings(found, (WITHOUT,))
-    assert "RTX 4070" in said
-    assert "CUDA" in said
+    [missing] = findings(found, (WITHOUT,))
+    assert "RTX 4070" in missing.said
+    assert "CUDA" in missing.said
+    assert missing.build_id == ""
     [slow] = findings(found, (WITHOUT, BROKEN))
-    assert "20" in slow
-    assert slow in report(found, (), (WITHOUT, BROKEN))
+    assert "20" in slow.said
+    assert slow.said in report(found, (), (WITHOUT, BROKEN))
+
+
+def test_a_finding_that_a_build_mends_leads_to_it(qtbot, make, services):
+    offer = Offer("llamacpp-cuda12", "CUDA 12", "llamacpp", "llama.cpp", ("nvidia",), installed=False)
+    page = make(replace(WITHOUT, offers=(offer,)))
+    qtbot.waitUntil(lambda: bool(page._learnt.told))
+    services.memories.stop()
+    services.memories.machine = machine(devices=(CARD,))
+    services.memories.changed.emit()
+    [wanted] = [made for made in page.findChildren(QPushButton) if made.text() == "Show the build"]
+    assert "RTX 4070" in wanted.accessibleName()
+    with qtbot.waitSignal(services.bus.build_wanted) as told:
+        wanted.click()
+    assert told.args == ["llamacpp-cuda12"]
 
 
 def test_nobody_waits_for_impatient_work_but_its_errors_come():

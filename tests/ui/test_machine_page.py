@@ -44,7 +44,7 @@ def test_findings_stand_in_words(qtbot, services):
     services.memories.machine = machine(devices=(CARD,), problems=(Cause("nvidia.driver_mismatch", {"reason": "x"}),))
     services.memories.changed.emit()
     assert page._findings_panel.isVisible()
-    assert "nvidia.driver_mismatch" not in page._said[0]
+    assert "nvidia.driver_mismatch" not in page._said[0].said
 
 
 def test_nothing_is_drawn_while_another_page_is_shown(qtbot, services):

@@ -172,7 +172,7 @@ def test_findings_name_the_card():
     found = machine(devices=(card,), problems=(Cause("nvidia.driver_mismatch", {"reason": "x"}),))
     said = machine_words.findings(found)
     assert len(said) == 2
-    assert said[1].startswith("RTX: ")
+    assert said[1].said.startswith("RTX: ")
 
 
 def test_the_report_has_it_all():

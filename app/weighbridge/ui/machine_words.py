@@ -114,15 +114,23 @@ def bandwidth_fact(found: Bandwidth | None) -> Fact:
     return Fact(name, shown, text("Published: {place}", place=found.source))
 
 
-def findings(machine: Machine, told: Sequence[Told] = ()) -> list[str]:
-    """What could not be found out and why, and what is missing to use a card, a sentence each."""
-    causes: list[Cause] = [*machine.problems]
-    said = [_sentence(cause) for cause in causes]
+@dataclass(frozen=True)
+class MachineFinding:
+    """A sentence of what was found. `build_id` is the build of an engine that would mend it; "" where none is known."""
+
+    said: str
+    build_id: str = ""
+
+
+def findings(machine: Machine, told: Sequence[Told] = ()) -> list[MachineFinding]:
+    """What could not be found out and why, and what is missing to use a card."""
+    found = [MachineFinding(_sentence(cause)) for cause in machine.problems]
     for device in machine.devices:
-        said += [f"{device.name}: {_sentence(cause)}" for cause in device.problems]
+        found += [MachineFinding(f"{device.name}: {_sentence(cause)}") for cause in device.problems]
         missing = missing_build(device, told) if told else None
-        said += [_sentence(missing)] if missing is not None else []
-    return said + [_sentence(one.problem) for one in told if one.problem is not None]
+        if missing is not None:
+            found.append(MachineFinding(_sentence(missing), str(missing.values.get("build_id", ""))))
+    return found + [MachineFinding(_sentence(one.problem)) for one in told if one.problem is not None]
 
 
 def report(machine: Machine, memories: Iterable[Memory], told: Sequence[Told] = ()) -> str:
@@ -137,7 +145,7 @@ def report(machine: Machine, memories: Iterable[Memory], told: Sequence[Told] = 
         lines += ["", text("What is in {memory}", memory=memory.name)]
         lines += [f"  {in_words(part, memory)}" for part in memory.ordered]
     said = findings(machine, told)
-    lines += ["", text("Findings"), *(f"  {sentence}" for sentence in said)] if said else []
+    lines += ["", text("Findings"), *(f"  {one.said}" for one in said)] if said else []
     return "\n".join(lines) + "\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QWidget
@@ -12,7 +13,7 @@ from weighbridge.base.words import text
 from weighbridge.hardware.machine import Device, Machine
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.icons import icon
-from weighbridge.ui.machine_words import device_facts, findings, report, system_facts
+from weighbridge.ui.machine_words import MachineFinding, device_facts, findings, report, system_facts
 from weighbridge.ui.memory_parts import Memory
 from weighbridge.ui.pages.machine_live import LivePanel
 from weighbridge.ui.pages.page import Page
@@ -47,7 +48,7 @@ class MachinePage(Page):
         self._card_facts: list[Facts] = []
         self._card_names: list[str] | None = None
         self._findings = column(gap=1)
-        self._said: list[str] = []
+        self._said: list[MachineFinding] = []
         self._findings_panel = panel(label(text("Findings"), "heading"), self._findings, margin=4)
         self._lay_out()
         services.theme.dress(self)
@@ -172,8 +173,20 @@ class MachinePage(Page):
             return
         self._said = said
         clear(self._findings)
-        for sentence in said:
-            self._findings.addWidget(selectable(label(sentence, wrap=True)))
+        for one in said:
+            self._findings.addWidget(self._finding_line(one))
+
+    def _finding_line(self, finding: MachineFinding) -> QWidget:
+        """A sentence, with what leads to the build that mends it."""
+        said = selectable(label(finding.said, wrap=True))
+        if not finding.build_id:
+            return said
+        name = text("Show the build: {finding}", finding=finding.said)
+        wanted = partial(self._services.bus.build_wanted.emit, finding.build_id)
+        line = QWidget()
+        inside = row(said, button(text("Show the build"), wanted, name=name), owner=line)
+        inside.setStretch(0, 1)
+        return line
 
     def _tint(self) -> None:
         self._copy.setIcon(icon("copy", self._services.theme.tokens.text))
