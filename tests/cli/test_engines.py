@@ -12,6 +12,7 @@ from weighbridge.cli import engines_shown
 from weighbridge.cli.main import run
 from weighbridge.hardware.machine import Cpu, Device, Machine, Memory, MemoryKind
 from weighbridge.running import engines as live_engines
+from weighbridge_engines.api import Cause
 from weighbridge_engines.catalogue import catalogue
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the made programs are scripts of POSIX")
@@ -69,6 +70,13 @@ def test_as_json(capsys):
     assert [recipe["id"] for recipe in told["installable"]] == ["llama_server-apart", "llama_server-cuda"]
     (lacking,) = told["lacking"]
     assert (lacking["code"], lacking["values"]["build_id"]) == ("engine.build_not_installed", "llama_server-cuda")
+
+
+def test_an_engine_that_is_not_installed_is_told_with_its_command(capsys):
+    cause = Cause("engine.not_installed", {"package": "absent"})
+    absent = replace(TRIED, missing=lambda: cause, title="Absent", install="pip install absent")
+    assert run(["engines"], lambda: {"llama_server": absent}) == 0
+    assert f"Absent is not installed. Install it: {sys.executable} -m pip install absent\n" in capsys.readouterr().out
 
 
 def test_a_build_is_installed_and_removed(capsys, home):

@@ -16,8 +16,8 @@ from weighbridge.running.builds import Build, BuildKind, Recipe
 from weighbridge.running.devices import EngineDevices, missing_build, with_engines_here
 from weighbridge.running.engines import Engines
 from weighbridge.running.installation import disk_bytes
-from weighbridge.running.installing import TRIAL
-from weighbridge_engines.api import Cause
+from weighbridge.running.installing import TRIAL, command_for
+from weighbridge_engines.api import Cause, Engine
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,16 @@ def look(engines: Engines, data: Path) -> Shown:
         elif known is None and build.kind is BuildKind.OURS and build.missing is None:
             known = devices.told_by(engines.engine_of(build.id), machine).devices
         if build.engine_id != TRIAL:
-            builds.append(replace(build, devices=known))
+            missing = build.missing and _told_whole(build.missing, engines.engine_of(build.id))
+            builds.append(replace(build, devices=known, missing=missing))
     lacking = tuple(cause for device in machine.devices if (cause := missing_build(device, told)) is not None)
     return Shown(tuple(builds), engines.absent, {build.id: disk_bytes(build) for build in builds}, lacking)
+
+
+def _told_whole(missing: Cause, engine: Engine) -> Cause:
+    """What is missing, with all that its sentences name."""
+    named = {"engine": engine.title, "install": command_for(engine, anew=missing.code == "engine.not_loadable")}
+    return Cause(missing.code, {**named, **missing.values})
 
 
 def as_text(shown: Shown) -> str:
