@@ -37,6 +37,7 @@ class FakeSupervisor:
         self.loads = []
         self.made = []
         self.stops = []
+        self.endings = []
         self.contexts = []
         self.idle_limits = []
         self.now = ()
@@ -80,7 +81,8 @@ class FakeSupervisor:
 
     def stop(self, model_id):
         self.stops.append(model_id)
-        return Future()
+        self.endings.append(Future())
+        return self.endings[-1]
 
     def running(self):
         return self.now

@@ -1,5 +1,6 @@
 """The page Engines: cards, hints, installing, choosing, asking, removing; offline, closed, left."""
 
+import subprocess
 import time
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 from tests.running.made_builds import PROCESSOR, llama_server
 from tests.ui.engines.made_engines import ABSENT, CPU, MADE, RTX, put_environment
+from tests.ui.fakes import running
 
 from weighbridge.running.installing import command_for
 from weighbridge.ui.engines.looks import Act
@@ -166,6 +168,32 @@ def test_removing_asks_first_and_says_what_goes(qtbot, make, cuda):
     qtbot.waitUntil(lambda: said(made) == "The CUDA 12 build of Made is removed.")
     assert not cuda.parent.exists()
     qtbot.waitUntil(lambda: made.page.rows["made-cuda"].first.text() == "Install")
+
+
+def test_a_build_that_runs_a_model_can_have_it_stopped_there_and_then(qtbot, make, cuda, services):
+    services.supervisor.now = (replace(running(), build="made-cuda"),)
+    with subprocess.Popen([cuda / "bin" / "python", "-c", "input()"], stdin=subprocess.PIPE) as engine:
+        made = make()
+        made.builds.remove("made-cuda")
+        row = made.page.rows["made-cuda"]
+        qtbot.waitUntil(row.errors.isVisible)
+        engine.kill()
+    [stop] = row.errors.buttons
+    assert stop.text() == "Stop the model"
+    stop.click()
+    assert services.supervisor.stops == [running().model_id]
+    services.supervisor.endings[0].set_result(None)
+    qtbot.waitUntil(lambda: not row.errors.isVisible())
+
+
+def test_a_build_that_runs_for_another_program_cannot_be_freed_here(qtbot, make, cuda):
+    with subprocess.Popen([cuda / "bin" / "python", "-c", "input()"], stdin=subprocess.PIPE) as engine:
+        made = make()
+        made.builds.remove("made-cuda")
+        row = made.page.rows["made-cuda"]
+        qtbot.waitUntil(row.errors.isVisible)
+        engine.kill()
+    assert row.errors.buttons == []
 
 
 def test_a_program_is_added_shown_and_taken_off_the_list_again(qtbot, make, tmp_path, monkeypatch):

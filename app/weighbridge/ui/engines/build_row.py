@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
@@ -49,6 +49,8 @@ _FIRST = (Act.INSTALL, Act.USE)
 FETCHING = (Act.INSTALL, Act.UPDATE)
 """What asks the network."""
 INSTALLING = (*FETCHING, Act.WHEELS)
+Remedies = tuple[tuple[str, Callable[[], object]], ...]
+"""Words of a button, and what it does."""
 
 
 class BuildRow(QFrame):
@@ -150,14 +152,16 @@ class BuildRow(QFrame):
         self._more.setVisible(not busy and self._has_more())
         self._first.setVisible(not busy and self._first_act() is not None)
 
-    def show_error(self, error: BaseException | None) -> None:
-        """What went wrong with it last, once for each time; an installation can be tried again."""
+    def show_error(self, error: BaseException | None, remedies: Remedies = ()) -> None:
+        """What went wrong with it last, once for each time, with a button for each of `remedies`; an installation can
+        be tried again.
+        """
         if error is None:
             self._errors.hide()
         elif self._shown_error is not error:
             again = self._first_act() is Act.INSTALL
             acts = ((text("Try again"), partial(self.wanted.emit, Act.INSTALL, self.build_id)),) if again else ()
-            self._errors.show_error(error, acts)
+            self._errors.show_error(error, (*acts, *remedies))
         self._shown_error = error
 
     def show_log(self, lines: Sequence[str] | None) -> None:

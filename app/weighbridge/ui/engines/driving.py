@@ -244,6 +244,11 @@ class EngineBuilds(QObject):
             self.errors = {**self.errors, name: error}
         self.changed.emit()
 
+    def forget_error(self, build_id: str) -> None:
+        """What stood in the way of it is gone."""
+        self._forget_error(build_id)
+        self.changed.emit()
+
     def _forget_error(self, name: str) -> None:
         gone = {name, self._named(name)}
         self.errors = {one: error for one, error in self.errors.items() if one not in gone}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,12 +10,13 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QScrollArea, QWidget
 
+from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.units import size
 from weighbridge.base.words import text
 from weighbridge.running.builds import Build
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.engines.banner import Banner, Banners
-from weighbridge.ui.engines.build_row import FETCHING, INSTALLING, BuildRow
+from weighbridge.ui.engines.build_row import FETCHING, INSTALLING, BuildRow, Remedies
 from weighbridge.ui.engines.card import EngineCard
 from weighbridge.ui.engines.hints import hints
 from weighbridge.ui.engines.installation import Said
@@ -227,10 +229,25 @@ class EnginesPage(Page):
         busy = installation is not None
         closed = INSTALLING if busy else FETCHING if self._is_offline() else ()
         made.show_look(look, frozenset(closed), self._why_closed())
-        made.show_error(builds.errors.get(look.id))
+        error = builds.errors.get(look.id)
+        made.show_error(error, self._remedies(error))
         made.show_log(builds.logs.get(look.id))
         own = installation if installation is not None and installation.build_id == look.id else None
         made.show_doing(builds.doing.get(look.id), own)
+
+    def _remedies(self, error: BaseException | None) -> Remedies:
+        """A build that cannot be removed because it runs a model of ours: the model can be stopped here."""
+        if not isinstance(error, WeighbridgeError) or error.code != "build.in_use_now":
+            return ()
+        build_id = str(error.values["build"])
+        models = [one.model_id for one in self._services.supervisor.running() if one.build == build_id]
+        return ((text("Stop the model"), partial(self._stop, build_id, models)),) if models else ()
+
+    def _stop(self, build_id: str, models: Sequence[str]) -> None:
+        services = self._services
+        for model_id in models:
+            ended = services.supervisor.stop(model_id)
+            services.background.follow(ended, lambda _: self._builds.forget_error(build_id), services.bus.failed.emit)
 
     def _show_offline(self) -> None:
         said = text("You are offline, so no build is fetched. Wheels that lie here can be installed.")
