@@ -36,6 +36,15 @@ def test_on_a_machine_without_cards():
     assert (choice.elsewhere, choice.last_off, choice.load) == (None, None, LOAD)
 
 
+@pytest.mark.parametrize("changed", [{"key_type": "q9"}, {"value_type": "turbo"}])
+def test_a_type_of_cache_that_llama_cpp_has_not_is_refused_with_those_that_it_has(changed):
+    with pytest.raises(Refused) as refused:
+        weighed(around(), replace(LOAD, **changed))
+    assert refused.value.code == "setting.choice"
+    assert refused.value.values["value"] in changed.values()
+    assert refused.value.values["known"].startswith("f32, f16, bf16, q8_0")
+
+
 def test_on_a_card_that_the_engine_sees():
     choice = weighed(around(RTX))
     assert [place.id for place in choice.places] == [HOST, "cuda0"]

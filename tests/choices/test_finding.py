@@ -184,7 +184,24 @@ def test_a_load_that_has_nothing_of_it_is_left_alone():
 def test_each_mended_load_says_what_it_leaves_out():
     finding = found(EngineFailed("engine.no_draft_file", path="d"), here(), load=FULL)
     assert said(finding) == ["Load: without the draft model"]
-    assert command_of(finding.fixes[0], finding) is None
+    assert command_of(finding.fixes[0], finding).endswith(" --set draft=")
+
+
+@pytest.mark.parametrize(
+    ("code", "load", "told"),
+    [
+        ("engine.adapter_mismatch", {"adapters": ("a",), "adapter_scales": (1.0,)}, "adapters= adapter_scales="),
+        ("engine.bad_option", {"extra": {"cache_reuse": 5}}, "cache_reuse="),
+        ("engine.cache_needs_flash", {"flash_attention": False}, "flash_attention="),
+        ("engine.cannot_map", {"mapped": True}, "mapped=off"),
+        ("engine.no_projector_file", {"projector": "p"}, "projector="),
+        ("engine.template", {"template": "t"}, "template="),
+    ],
+)
+def test_what_is_left_out_is_told_to_a_command_by_its_setting(code, load, told):
+    finding = found(EngineFailed(code, path="p", reason="x"), here(), load=replace(LOAD, **load))
+    words = command_of(finding.fixes[0], finding).removeprefix("weighbridge run m --context 4096 ").split()
+    assert words == [word for each in told.split() for word in ("--set", each)]
 
 
 def before(surroundings, blueprint=TWELVE, load=LOAD, siblings=()):

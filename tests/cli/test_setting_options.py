@@ -45,6 +45,15 @@ def test_files_may_be_told_one_by_one():
     assert values_told(TINY, ENGINE, ["adapters=/a b", "adapters=/c"]) == {"adapters": ("/a b", "/c")}
 
 
+def test_nothing_behind_the_sign_leaves_it_to_the_engine_whatever_a_preset_says():
+    told = with_told(lambda load, one: Load(load.model, projector="p", threads=2), ["projector="], TINY, ENGINES)
+    assert told(Load("m"), TINY) == Load("m", threads=2)
+    with pytest.raises(Refused):
+        values_told(TINY, ENGINE, ["projector="])
+    with pytest.raises(Refused):
+        with_told(unchanged, ["projector"], TINY, ENGINES)
+
+
 @pytest.mark.parametrize(
     ("told", "code"),
     [

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from weighbridge.base.errors import Refused
 from weighbridge.choices.runner import Runner, runner_for
+from weighbridge.choices.setting_words import setting_name
 from weighbridge.estimates.beside import Beside, fit_beside
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Place
 from weighbridge.estimates.fit import GOOD, Fit, Verdict, fit
-from weighbridge.estimates.plan import Plan
+from weighbridge.estimates.plan import ELEMENT_BYTES, Plan
 from weighbridge.estimates.speed.speeds import Speeds
 from weighbridge.formats.architectures import Kind
 from weighbridge.hardware.machine import Device, Machine, MemoryKind
@@ -103,16 +105,26 @@ def weigh(
     """`model` as `load` would load it, in what is free now and what unused models would give back.
 
     `engine_id`: by this engine, not by the one that would be taken. `beside`: with what is to be loaded beside it.
-    Raises Refused where the engine does not run the format.
+    Raises Refused where the engine does not run the format, or knows no such type of a KV cache.
     """
     runner = None if model.kind in NOT_RUN else runner_for(model.format, around.engines.values(), engine_id)
     if blueprint is None or runner is None or model.problem is not None:
         return Choice(model, blueprint, runner, None, load)
     plan = plan_of(load, runner.engine_id)
+    if model.format == "gguf":
+        _check_types(plan)
     places = around.places(runner.engine_id)
     here = fit_beside(blueprint, plan, places, beside or Beside(), with_remedy=with_remedy)
     elsewhere = _elsewhere(blueprint, plan_of(replace(load, batch=None), runner.engine_id), around)
     return Choice(model, blueprint, runner, here, load, places, elsewhere)
+
+
+def _check_types(plan: Plan) -> None:
+    """Raise Refused where llama.cpp has no such type of a KV cache. Other engines take what is nearest."""
+    for name, kind in (("key_type", plan.key_type), ("value_type", plan.value_type)):
+        if kind not in ELEMENT_BYTES:
+            known = ", ".join(ELEMENT_BYTES)
+            raise Refused("setting.choice", name=setting_name(name), value=kind[:60], known=known)
 
 
 def _elsewhere(blueprint: Blueprint, plan: Plan, around: Surroundings) -> Elsewhere | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from shlex import quote
 
@@ -147,14 +147,25 @@ def _options(before: Load, after: Load | None) -> list[str] | None:
     """The options of `run` that make `after`, those asked for before among them; None where there are none for it."""
     if after is None:
         return None
-    changed = {each.name for each in fields(Load) if getattr(before, each.name) != getattr(after, each.name)}
-    if not changed or changed - {*_OPTIONS, "value_type"} or after.key_type != after.value_type:
+    changed = [each.name for each in fields(Load) if getattr(before, each.name) != getattr(after, each.name)]
+    if not changed or not _CANNOT_BE_TOLD.isdisjoint(changed) or after.key_type != after.value_type:
         return None
     told = {option: getattr(after, name) for name, option in _OPTIONS.items()}
     asked = {option: value for option, value in told.items() if value is not None}
     if after.slots == 1:
         del asked["--slots"]
-    return [word for option, value in asked.items() for word in (option, str(value))]
+    words = [word for option, value in asked.items() for word in (option, str(value))]
+    return [*words, *(word for each in _settings(changed, before, after) for word in ("--set", quote(each)))]
+
+
+def _settings(changed: Iterable[str], before: Load, after: Load) -> Iterator[str]:
+    """What has no option of its own, for `--set`; with nothing behind the "=" it is left to the engine."""
+    for name in changed:
+        if name == "extra":
+            yield from (f"{one}=" for one in before.extra if one not in after.extra)
+        elif name not in (*_OPTIONS, "value_type"):
+            value = getattr(after, name)
+            yield f"{name}={_SWITCH[value] if isinstance(value, bool) else value or ''}"
 
 
 _OPTIONS: Mapping[str, str] = {
@@ -164,3 +175,5 @@ _OPTIONS: Mapping[str, str] = {
     "gpu_layers": "--gpu-layers",
     "cpu_experts": "--cpu-experts",
 }
+_CANNOT_BE_TOLD = frozenset({"model", "alias", "engine", "in_process", "task", "sampling"})
+_SWITCH = {True: "on", False: "off"}

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from weighbridge_engines.controls import Control
 
 
-def add_setting_options(parser: argparse.ArgumentParser) -> None:
+def add_setting_options(parser: argparse._ActionsContainer) -> None:
     """Register `--set` and `--list-settings`."""
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar=text("NAME=VALUE"),
-        help=text("a setting of the load; may be given several times: see --list-settings"),
+        help=text(
+            "a setting of the load, or NAME= to leave it to the engine; may be given several times: see --list-settings"
+        ),
     )
     parser.add_argument(
         "--list-settings", action="store_true", help=text("show all settings that --set knows, and exit")
@@ -44,10 +46,11 @@ def listing(engines: Iterable[Engine]) -> str:
     return table((text("Setting"), text("May be"), text("Default"), text("What it is")), rows)
 
 
-def values_told(model: Model, engine: Engine, told: Sequence[str]) -> Mapping[str, Any]:
+def values_told(model: Model, engine: Engine, told: Sequence[str], *, may_clear: bool = False) -> Mapping[str, Any]:
     """What was typed, as values. Raises Refused where the engine would refuse one, or all of them together.
 
-    Of a list, each value may be told by itself.
+    Of a list, each value may be told by itself. Where they `may_clear`, nothing behind the "=" is None: what else would
+    be asked for is left to the engine.
     """
     from weighbridge.running.load_settings import applied
     from weighbridge_engines.api import Load, Unsupported
@@ -55,14 +58,14 @@ def values_told(model: Model, engine: Engine, told: Sequence[str]) -> Mapping[st
     known = {control.name: control for control in engine.controls}
     values: dict[str, Any] = {}
     for each in told:
-        name, _, words = each.partition("=")
+        name, sign, words = each.partition("=")
         if name not in known:
             raise Refused("setting.unknown", name=name)
         try:
-            value = known[name].read(words)
+            value = None if may_clear and sign and not words else known[name].read(words)
         except Unsupported as refusal:
             raise refused(refusal.cause) from None
-        values[name] = (*values.get(name, ()), *value) if isinstance(value, tuple) else value
+        values[name] = (*(values.get(name) or ()), *value) if isinstance(value, tuple) else value
     if causes := applied(Load(str(model.path)), values, engine).left_out:
         raise refused(causes[0])
     return values
@@ -91,7 +94,7 @@ def with_told(
     if model is None:
         raise Refused("options.needs", one="--set", other="--model")
     engine = engine_for(model, engines.values())
-    values = values_told(model, engine, told)
+    values = values_told(model, engine, told, may_clear=True)
     return lambda load, one: (
         applied(in_preset(load, one), values, engine).load if one.id == model.id else in_preset(load, one)
     )

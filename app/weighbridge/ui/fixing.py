@@ -104,7 +104,7 @@ class Fixing:
         sources = self._services.weighing.sources
         try:
             return weigh(model, sources.blueprints.of(model), load, around, beside=sources.parts.beside(load))
-        except (WeighbridgeError, KeyError):
+        except WeighbridgeError:
             return Choice(model, None, None, None, load)
 
     def _ground(self, model: Model, around: Surroundings) -> Ground:
