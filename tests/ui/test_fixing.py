@@ -38,7 +38,7 @@ def shown(qtbot, full, library_page):
 
 def test_the_library_says_what_can_be_done_about_a_failed_load(shown):
     panel = shown(failed())
-    assert panel.shown_report.what.startswith("llama.cpp can not read the model file")
+    assert panel.shown_report.what.startswith("llama.cpp cannot read the model file")
     assert [one.text() for one in panel.fixes] == ["Verify the file", "Get it from the Hub…"]
 
 

@@ -422,7 +422,7 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         "",
     ),
     "settings.bad_value": (
-        mark("The setting {name} is {value}, which it can not be; {default} is used instead."),
+        mark("The setting {name} is {value}, which it cannot be; {default} is used instead."),
         mark("Choose it anew in the window, or mend it in the settings file."),
     ),
     "settings.damaged": (

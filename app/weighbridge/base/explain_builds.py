@@ -81,6 +81,6 @@ BUILDS: Mapping[str, tuple[str, str]] = {
     ),
     "build.unwritable": (
         mark("{path} cannot be written to ({reason})."),
-        mark("Check the free space, and who may write there."),
+        mark("Check the free space and who may write there."),
     ),
 }

@@ -16,7 +16,7 @@ FAILURES: Mapping[str, tuple[str, str]] = {
         mark("This is a fault of the engine, or of the file. Another build of it may do better."),
     ),
     "engine.bad_model_file": (
-        mark("{engine} can not read the model file: it is damaged or incomplete."),
+        mark("{engine} cannot read the model file: it is damaged or incomplete."),
         mark("Verify the file or download it again. The engine's log has its own words."),
     ),
     "engine.bad_option": (
@@ -28,7 +28,7 @@ FAILURES: Mapping[str, tuple[str, str]] = {
         mark("Leave flash attention to the engine, or keep the cache in f16."),
     ),
     "engine.cache_type_size": (
-        mark("The KV cache can not be of the type {kind}: blocks of {block} do not divide heads of {head}."),
+        mark("The KV cache cannot be of the type {kind}: blocks of {block} do not divide heads of {head}."),
         mark("Choose q8_0, or f16."),
     ),
     "engine.cache_type_unknown": (
@@ -36,7 +36,7 @@ FAILURES: Mapping[str, tuple[str, str]] = {
         mark("Choose q8_0, or f16."),
     ),
     "engine.cannot_map": (
-        mark("The model file can not be mapped into memory where it lies."),
+        mark("The model file cannot be mapped into memory where it lies."),
         mark("Load it without mapping: it is then read into memory whole."),
     ),
     "engine.card_failed": (
@@ -75,7 +75,7 @@ FAILURES: Mapping[str, tuple[str, str]] = {
         mark("Give yourself the right to read the file, or move it into a folder of yours."),
     ),
     "engine.file_name": (
-        mark("{engine} cannot open a file whose name, or whose folder's name, it can not spell."),
+        mark("{engine} cannot open a file whose name, or whose folder's name, it cannot spell."),
         mark("Give file and folder a name of plain letters, then scan the library again."),
     ),
     "engine.file_other_order": (
@@ -170,11 +170,11 @@ FAILURES: Mapping[str, tuple[str, str]] = {
         mark("Choose the projector of this model, or load without one."),
     ),
     "engine.projector_refused": (
-        mark("{engine} can not use {path} as a projector."),
+        mark("{engine} cannot use {path} as a projector."),
         mark("Choose the projector of this model, or load without one."),
     ),
     "engine.template": (
-        mark("The chat template can not be used: {reason}"),
+        mark("The chat template cannot be used: {reason}"),
         mark("Use another template, or get the model from another place."),
     ),
     "engine.type_removed": (
@@ -202,7 +202,7 @@ FAILURES: Mapping[str, tuple[str, str]] = {
         mark("Make room before the next download."),
     ),
     "folder.unusable": (
-        mark("The folder {path} can not be used ({reason})."),
+        mark("The folder {path} cannot be used ({reason})."),
         mark("Check who may read and write there, and whether its drive is there."),
     ),
     "load.does_not_fit": (

@@ -56,7 +56,7 @@ FILES: Mapping[str, tuple[str, str]] = {
         mark("Download the file again."),
     ),
     "gguf.big_endian": (
-        mark("This file is for big-endian machines; engines on this one can not read it."),
+        mark("This file is for big-endian machines; engines on this one cannot read it."),
         mark("Get the little-endian version of the model."),
     ),
     "gguf.count": (

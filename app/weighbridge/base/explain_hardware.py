@@ -116,7 +116,7 @@ HARDWARE: Mapping[str, tuple[str, str]] = {
         mark("If this machine has an NVIDIA card, install its driver."),
     ),
     "nvidia.mig_empty": (
-        mark("{name} is set to be divided (MIG), but no part of it has been made, so it can not be used."),
+        mark("{name} is set to be divided (MIG), but no part of it has been made, so it cannot be used."),
         mark("Make an instance (nvidia-smi mig -cgi), or turn the mode off (nvidia-smi -mig 0)."),
     ),
     "nvidia.no_answer": (
