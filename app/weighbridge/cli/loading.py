@@ -52,18 +52,19 @@ class Owned:
 
 def add_load_options(parser: argparse.ArgumentParser) -> None:
     """How a model is loaded; all of it defaults to what suits the model and the machine."""
-    parser.add_argument("--preset", metavar=text("NAME"), help=text("load as this preset of the model says"))
-    parser.add_argument("--context", type=positive, metavar="N", help=text("context length in tokens"))
-    parser.add_argument("--threads", type=positive, metavar="N", help=text("threads; default: all cores but one"))
-    parser.add_argument("--slots", type=positive, metavar="N", help=text("answers at the same time; default: 1"))
-    parser.add_argument("--kv", choices=KV_TYPES, help=text("type of the KV cache; default: f16"))
-    parser.add_argument("--gpu-layers", type=whole, metavar="N", help=text("layers on cards; default: all that fit"))
-    parser.add_argument("--cpu-experts", type=whole, metavar="N", help=text("first layers whose experts stay in RAM"))
-    add_setting_options(parser)
-    parser.add_argument("--engine", metavar="ID", help=text("the engine that loads it, as engines ls shows it"))
+    group = parser.add_argument_group(text("how it is loaded"))
+    group.add_argument("--preset", metavar=text("NAME"), help=text("load as this preset of the model says"))
+    group.add_argument("--context", type=positive, metavar="N", help=text("context length in tokens"))
+    group.add_argument("--threads", type=positive, metavar="N", help=text("threads; default: all cores but one"))
+    group.add_argument("--slots", type=positive, metavar="N", help=text("answers at the same time; default: 1"))
+    group.add_argument("--kv", choices=KV_TYPES, help=text("type of the KV cache; default: f16"))
+    group.add_argument("--gpu-layers", type=whole, metavar="N", help=text("layers on cards; default: all that fit"))
+    group.add_argument("--cpu-experts", type=whole, metavar="N", help=text("first layers whose experts stay in RAM"))
+    add_setting_options(group)
+    group.add_argument("--engine", metavar="ID", help=text("the engine that loads it, as engines ls shows it"))
     hosted = text("host the engine's library in this program, for engines that can be hosted so: llama_cpp")
-    parser.add_argument("--in-process", action="store_true", help=hosted)
-    parser.add_argument("--anyway", action="store_true", help=text("load also what will not fit"))
+    group.add_argument("--in-process", action="store_true", help=hosted)
+    group.add_argument("--anyway", action="store_true", help=text("load also what will not fit"))
 
 
 def library_for(name: str | None) -> Library:

@@ -57,7 +57,7 @@ def _ls(arguments: argparse.Namespace) -> int:
     elif not found:
         print(text("There are no presets."))
     else:
-        print(table((text("MODEL"), text("PRESET"), text("SETTINGS")), [_row(*each) for each in found]))
+        print(table((text("name"), text("preset"), text("settings")), [_row(*each) for each in found]))
     return 0
 
 

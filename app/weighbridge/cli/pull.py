@@ -38,7 +38,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "reference",
         metavar=text("REPOSITORY[:QUANT|:FILE]"),
-        help=text("owner/name, owner/name:Q4_K_M, or the address of its page; default: as llama.cpp picks"),
+        help=text("owner/name, owner/name:Q4_K_M, or the address of its page; without QUANT: as llama.cpp picks"),
     )
     parser.add_argument("--revision", metavar=text("BRANCH"), help=text("a branch, tag or commit; default: main"))
     parser.add_argument("--to", metavar=text("FOLDER"), help=text("a models folder; default: Weighbridge's own"))
