@@ -128,8 +128,11 @@ def report(line: str) -> Mapping[str, int | float | str | bool]:
 
 
 def device_of(memory: str) -> str:
-    """The device in whose memory a buffer lies, by the engine's name for that memory: "CUDA0", or HOST."""
-    return HOST if _HOST.match(memory) else memory.removesuffix("_Mapped").partition("[")[0]
+    """The device in whose memory a buffer lies, by the engine's name for that memory: "CUDA0", or HOST.
+
+    Every RPC server calls its first device RPC0, so the address in "RPC0[127.0.0.1:18801]" stays.
+    """
+    return HOST if _HOST.match(memory) else memory.removesuffix("_Mapped")
 
 
 _ROW = re.compile(

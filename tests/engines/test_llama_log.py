@@ -153,7 +153,8 @@ def test_the_unknown_architecture_is_named():
         ("AMX", "Host"),
         ("CUDA1", "CUDA1"),
         ("MTL0_Mapped", "MTL0"),
-        ("RPC0[127.0.0.1:18801]", "RPC0"),
+        ("RPC0[127.0.0.1:18801]", "RPC0[127.0.0.1:18801]"),
+        ("RPC0[127.0.0.1:18802]", "RPC0[127.0.0.1:18802]"),
     ],
 )
 def test_the_device_of_a_buffer(memory, device):
