@@ -11,8 +11,8 @@ Each GGUF model in FOLDER is loaded and asked one greedy question
 
 `--f16` gives the program copies of the models in F16, made by llama-cpp-python in a folder that is removed: for a build
 whose kernels for quantised types this processor has no instructions for. A software Vulkan device is one that the
-environment names: VK_ICD_FILENAMES with GGML_VK_VISIBLE_DEVICES=0. It refuses tensors over 128 MiB, and those stay in
-the system's memory.
+environment names: VK_ICD_FILENAMES with GGML_VK_VISIBLE_DEVICES=0. It refuses tensors over 128 MiB: a model that has
+one goes to a `ggml-rpc-server` instead.
 
 Printed: the answer, tokens a second and time to the first, every setting as asked for and as it is with the reason, and
 for each device what the engine's log says it holds beside the estimate. Exits with 1 where an answer is empty or the
@@ -40,10 +40,12 @@ from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.chat.client import ChatClient
 from weighbridge.chat.events import Delta, Event, StreamFault
-from weighbridge.estimates.blueprint import blueprint
-from weighbridge.estimates.estimate import HOST, Estimate, Place, PlaceKind, Term
+from weighbridge.estimates.blueprint import Blueprint, blueprint
+from weighbridge.estimates.estimate import HOST, Place, PlaceKind, Share, Term
+from weighbridge.estimates.llama import llama_seats
 from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.placement import reordered_types, slot_count
+from weighbridge.estimates.plan import Plan
 from weighbridge.hardware.cpu import detect_cpu
 from weighbridge.library.full_headers import read_in_full
 from weighbridge.library.index import Library
@@ -65,7 +67,15 @@ LOOPBACK = "127.0.0.1"
 CONTEXT, BATCH = 2000, 128
 NO_SUCH_CARD = 8
 """Layers that are asked for where there is no card: the engine's refusal of them is to be seen."""
-QUESTION = "What is the capital of France?"
+QUESTION = "What is the capital of France? Answer with one word."
+TO_F16 = """
+import os, sys, llama_cpp
+parameters = llama_cpp.llama_model_quantize_default_params()
+parameters.ftype, parameters.allow_requantize, parameters.nthread = llama_cpp.LLAMA_FTYPE_MOSTLY_F16, True, 1
+sys.exit(llama_cpp.llama_model_quantize(*map(os.fsencode, sys.argv[1:]), parameters))
+"""
+SOFTWARE, SOFTWARE_LIMIT_BYTES = "llvmpipe", 128 * MIB
+"""A device without a card, and the largest tensor that it takes."""
 TERMS = {
     Term.WEIGHTS: "weights_bytes",
     Term.KV: "kv_bytes",
@@ -193,10 +203,12 @@ def wheel(model, asked, place, stack):
 def program_on_card(model, asked, place, stack):
     """Half of the layers on the program's first card."""
     engines = added(asked, place)
+    given = for_program(model, asked, place)
     device = next((one for one in engines.devices if one.kind != "cpu"), None)
     if device is None:
         raise Skipped("the program lists no card; --help names a software one")
-    given = for_program(model, asked, place)
+    if SOFTWARE in device.name and digest(given).weights.embedding_bytes > SOFTWARE_LIMIT_BYTES:
+        return over_rpc(given, asked, engines, stack, gpu_layers=half(given))
     load = replace(base_load(given, "llama_server"), gpu_layers=half(given))
     total, free = device.memory_total_bytes, device.memory_free_bytes
     card = Place(device.id, device.name, PlaceKind.DEDICATED, total, free, api=device.id.rstrip("0123456789").lower())
@@ -205,25 +217,29 @@ def program_on_card(model, asked, place, stack):
 
 def program_on_two(model, asked, place, stack):
     """All layers, three quarters of them on the first of two cards."""
-    engines = added(asked, place)
+    return over_rpc(for_program(model, asked, place), asked, added(asked, place), stack, split=(3.0, 1.0))
+
+
+def over_rpc(model, asked, engines, stack, **changes):
+    """Cards that are processes of this machine: one, or as many as a split has shares."""
     server = asked.program.with_name("ggml-rpc-server")
     if not os.access(server, os.X_OK):
         raise Skipped(f"there is no {server}")
     environment = {**os.environ, "LD_LIBRARY_PATH": str(server.parent), "GGML_VK_VISIBLE_DEVICES": ""}
-    addresses = [stack.enter_context(rpc_server(server, environment)) for _ in range(2)]
-    given = for_program(model, asked, place)
-    load = replace(
-        base_load(given, "llama_server"), split=(3.0, 1.0), extra={"arguments": ("--rpc", ",".join(addresses))}
-    )
-    cards = tuple(Place(f"RPC{number}", "", PlaceKind.DEDICATED, api="rpc") for number in range(2))
-    return Way("program, split 3:1 over RPC", load, engines.engines, cards, environment), given
+    addresses = [stack.enter_context(rpc_server(server, environment)) for _ in changes.get("split", "1")]
+    cards = tuple(Place(f"RPC0[{address}]", "", PlaceKind.DEDICATED, api="rpc") for address in addresses)
+    load = replace(base_load(model, "llama_server"), extra={"arguments": ("--rpc", ",".join(addresses))}, **changes)
+    what = " ".join(f"{name}={value}" for name, value in changes.items())
+    return Way(f"program, {what} over RPC", load, engines.engines, cards, environment), model
 
 
 def llama_cpp(model, asked, place, stack):
     """llama-cpp-python as a child."""
     if catalogue()["llama_cpp"].missing() is not None:
         raise Skipped("llama-cpp-python is not installed")
-    load = replace(base_load(model, "llama_cpp"), key_type="q8_0", value_type="q8_0", gpu_layers=NO_SUCH_CARD)
+    load = replace(
+        base_load(model, "llama_cpp"), key_type="q8_0", value_type="q8_0", gpu_layers=NO_SUCH_CARD, mapped=False
+    )
     return Way("llama_cpp, child", load, catalogue()), model
 
 
@@ -260,7 +276,13 @@ def base_load(model, engine):
 
 def half(model):
     """Half of what can go to cards, the output among it."""
-    return slot_count(blueprint(model.info, model.size_bytes).weights) // 2
+    return slot_count(digest(model).weights) // 2
+
+
+def digest(model: Model) -> Blueprint:
+    """The model as estimates see it."""
+    assert model.info is not None
+    return blueprint(model.info, model.size_bytes)
 
 
 @dataclass(frozen=True)
@@ -282,21 +304,17 @@ def added(asked, place):
 
 
 def for_program(model, asked, place):
-    """The model, or a copy of it in F16."""
+    """The model, or a copy of it in F16, made by a process of its own: the library's log is not for ours."""
     if not asked.f16:
         return model
-    try:
-        import llama_cpp as library
-    except ImportError:
-        raise Skipped("--f16 needs llama-cpp-python") from None
+    if catalogue()["llama_cpp"].missing() is not None:
+        raise Skipped("--f16 needs llama-cpp-python")
     folder = place / "f16" / model.path.stem
     folder.mkdir(parents=True, exist_ok=True)
     made = folder / f"{model.path.stem}-F16.gguf"
     if not made.exists():
-        parameters = library.llama_model_quantize_default_params()
-        parameters.ftype, parameters.allow_requantize = library.LLAMA_FTYPE_MOSTLY_F16, True
-        parameters.nthread = 1
-        assert library.llama_model_quantize(os.fsencode(model.path), os.fsencode(made), parameters) == 0
+        command = [sys.executable, "-c", TO_F16, str(model.path), str(made)]
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     (copy,) = models_in(folder)
     return copy
 
@@ -385,29 +403,37 @@ def look_at(running: Running, told: Told) -> None:
     told.settings = running.settings
     silent = [one for one in running.settings if one.differs and one.reason in (None, "setting.changed_by_engine")]
     told.faults += [f"{one.name} is changed without a reason" for one in silent]
-    told.memory = list(compared(running, estimated(told)))
+    told.memory = list(compared(running, told))
     told.faults += [f"{row.device} {row.term} is not as estimated" for row in told.memory if not row.near]
 
 
-def estimated(told: Told) -> Estimate:
-    """What the product calculates for the load."""
-    way, model = told.way, told.model
-    assert model.info is not None
-    reordered = reordered_types(detect_cpu().extensions, [card.api for card in way.cards])
-    host = Place(HOST, "", PlaceKind.HOST, reordered=reordered)
-    plan = plan_of(way.load, way.load.engine)
-    return estimate(blueprint(model.info, model.size_bytes), plan, (host, *way.cards))
+def compared(running: Running, told: Told) -> Iterator[Row]:
+    """Each term of each device that was told or estimated.
 
-
-def compared(running: Running, figure: Estimate) -> Iterator[Row]:
-    """Each term of each device that was told or estimated."""
-    shares = {ENGINE_HOST if share.place == HOST else share.place: share for share in figure.shares}
+    A mapped file is told as a span of it, in which lies what the engine tells once more as copied into another order.
+    """
+    places = (Place(HOST, "", PlaceKind.HOST, reordered=reordered_here(told.way.cards)), *told.way.cards)
+    plan = plan_of(told.way.load, running.engine_id)
+    shares = {ENGINE_HOST if one.place == HOST else one.place: one for one in shares_of(told.model, plan, places)}
+    twice_bytes = llama_seats(digest(told.model), plan, places)[0][1].reordered_bytes if plan.mapped else 0
     for device in sorted({*running.held, *shares}):
         for term, name in TERMS.items():
             told_bytes = running.held.get(device, {}).get(name, 0)
+            if device == ENGINE_HOST and term is Term.WEIGHTS:
+                told_bytes -= twice_bytes
             estimated_bytes = shares[device].terms.get(term, 0) if device in shares else 0
             if told_bytes or estimated_bytes != 0:
                 yield Row(device, term, estimated_bytes, told_bytes)
+
+
+def reordered_here(cards: Sequence[Place]) -> frozenset[str]:
+    """As the product reckons for this processor."""
+    return reordered_types(detect_cpu().extensions, [card.api for card in cards])
+
+
+def shares_of(model: Model, plan: Plan, places: Sequence[Place]) -> Sequence[Share]:
+    """What the product calculates for the load, place by place."""
+    return estimate(digest(model), plan, places).shares
 
 
 def lines(told: Told) -> Iterator[str]:
@@ -419,12 +445,14 @@ def lines(told: Told) -> Iterator[str]:
     yield f"{head} | loaded in {told.load_s:.1f} s, ended in {told.end_s:.1f} s"
     yield f"    answer    {told.answer!r}"
     yield f"    as asked  {', '.join(f'{one.name} {one.effective}' for one in told.settings if as_asked(one))}"
+    own = ", ".join(f"{one.name} {one.effective}" for one in told.settings if one.requested is None)
+    yield f"    its own   {own or '-'}"
     for one in told.settings:
-        if not as_asked(one):
+        if one.requested is not None and not as_asked(one):
             effective = "not told" if one.effective is None else one.effective
             yield f"    setting   {one.name}: asked {one.requested}, is {effective}  {one.reason or ''}".rstrip()
     for row in told.memory:
-        yield f"    {row.device:9} {row.term:8} {row.words}"
+        yield f"    {row.device:22} {row.term:8} {row.words}"
     yield from (f"    FAULT     {fault}" for fault in told.faults)
 
 
