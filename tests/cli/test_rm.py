@@ -63,6 +63,17 @@ def test_it_says_what_goes_and_what_is_freed_and_asks(own, bin_, monkeypatch, ca
     assert names(own) == []
 
 
+@pytest.mark.parametrize(
+    ("language", "answer", "code"),
+    [("en", " Yes", 0), ("en", "", 1), ("en", "s", 1), ("es", "si", 0), ("es", "SÍ", 0), ("es", "no", 1)],
+)
+def test_an_answer_is_in_the_language_of_the_question(own, monkeypatch, language, answer, code):
+    path = put(own / "a.gguf")
+    answering(monkeypatch, answer)
+    assert run(["--language", language, "rm", "a"], dict) == code
+    assert path.exists() == bool(code)
+
+
 def test_without_a_terminal_it_needs_yes(own, capsys):
     path = put(own / "a.gguf")
     for arguments in (["rm", "a"], ["rm", "a", "--json"]):

@@ -69,7 +69,7 @@ def _agreed(arguments: argparse.Namespace) -> bool:
         answer = input(text("Go on? [y/N] "))
     except EOFError:
         return False
-    return answer.strip().casefold() in (text("y"), text("yes"))
+    return answer.strip().casefold().startswith(text("y"))
 
 
 def _do(removal: Removal, home: AtHome) -> None:
