@@ -175,7 +175,8 @@ class LibraryModel(QAbstractTableModel):
         old = self._held.order
         if order == old:
             return
-        if len(order) != len(old) or set(order) != set(old):
+        are_all = len(order) == len(old) == len(self._held.rows)
+        if not are_all and set(order) != set(old):
             self._reset_to(self._held._replace(order=order))
             return
         self.layoutAboutToBeChanged.emit()
