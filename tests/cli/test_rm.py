@@ -7,6 +7,7 @@ import pytest
 from tests.formats.made_gguf import LLAMA, gguf
 
 from weighbridge.base.database import Database
+from weighbridge.base.words import use_language
 from weighbridge.cli.main import run
 from weighbridge.hub.job_store import JobStore
 from weighbridge.hub.jobs import Job, JobFile, State
@@ -70,7 +71,10 @@ def test_it_says_what_goes_and_what_is_freed_and_asks(own, bin_, monkeypatch, ca
 def test_an_answer_is_in_the_language_of_the_question(own, monkeypatch, language, answer, code):
     path = put(own / "a.gguf")
     answering(monkeypatch, answer)
-    assert run(["--language", language, "rm", "a"], dict) == code
+    try:
+        assert run(["--language", language, "rm", "a"], dict) == code
+    finally:
+        use_language("en")
     assert path.exists() == bool(code)
 
 
