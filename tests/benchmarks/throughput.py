@@ -1,25 +1,27 @@
-"""tok/s through the port and through the chat pane, against xllamacpp called bare.
+"""tok/s of an engine as Weighbridge runs it, against its library called bare.
 
-    python -m tests.benchmarks.throughput
+    python -m tests.benchmarks.throughput [wheel] [MODEL.gguf]
     python -m tests.benchmarks.throughput llama_cpp [MODEL.gguf]
 
-The second is about llama-cpp-python, in a process of its own and in this one: see `throughput_llama_cpp`.
+`wheel`: xllamacpp, through the port and through the chat pane. `llama_cpp`: llama-cpp-python, in a process of its own
+and in this one. Without a model it is the starter model, which is fetched once.
 
-The bare engine lives in a child of its own, with the same parameters, and is called without HTTP. The three ways take
-turns, PAIRS times; each answer is TOKENS long, and its speed is wall time at the reader from the first piece to the
-last for bare and port, and what the engine said for the pane, which is looked at 30 times a second. Threads are all
-cores but one.
+The bare library lives in a child of its own, with the same parameters, and is called without HTTP. The ways take turns.
+Speed is wall time at the reader from the first piece to the last, and for the pane, which is looked at 30 times a
+second, what the engine said. Threads are all cores but one. The machine must be quiet; `--turns 1 --tokens 20` shows
+in seconds that all of it works.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -27,6 +29,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtWidgets import QApplication
 from tests.benchmarks import throughput_llama_cpp
 from tests.benchmarks.event_loop import run_until
+from tests.benchmarks.turns import BARE, add_options, model_at, report, take_turns
 from tests.model import starter_model
 
 from weighbridge.base.paths import default_paths
@@ -42,14 +45,13 @@ from weighbridge_engines.api import Load
 from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.llama_server import parameters
 
-PAIRS, TOKENS = 9, 200
 WORDS = "Write a long story about the weighing of ships in an old harbour."
-BODY = {
-    "messages": [{"role": "user", "content": WORDS}],
-    "max_tokens": TOKENS,
-    "temperature": 0.0,
-    "ignore_eos": True,
-}
+
+
+def body(tokens: int) -> dict[str, Any]:
+    """What is asked."""
+    messages = [{"role": "user", "content": WORDS}]
+    return {"messages": messages, "max_tokens": tokens, "temperature": 0.0, "ignore_eos": True}
 
 
 class Pace:
@@ -67,7 +69,7 @@ class Pace:
         return (len(self.times_s) - 1) / (self.times_s[-1] - self.times_s[0])
 
 
-def bare(load: Load) -> None:
+def bare(load: Load, tokens: int) -> None:
     """The child: for each line on standard input one answer, and its speed on standard output."""
     import xllamacpp
 
@@ -81,19 +83,20 @@ def bare(load: Load) -> None:
             if choices and choices[0]["delta"].get("content"):
                 times_s.append(time.perf_counter())
 
-        server.handle_chat_completions({**BODY, "stream": True}, take)
+        server.handle_chat_completions({**body(tokens), "stream": True}, take)
         print((len(times_s) - 1) / (times_s[-1] - times_s[0]), flush=True)
 
 
 class Rig:
     """The three ways, ready to be asked."""
 
-    def __init__(self, program: Program, child: subprocess.Popen[str]) -> None:
+    def __init__(self, program: Program, child: subprocess.Popen[str], model: Path, tokens: int) -> None:
         self._program = program
+        self._tokens = tokens
         self._child = child
         self._client = ChatClient()
         assert program.services is not None
-        self._model = program.services.library.models[0]
+        self._model = next(one for one in program.services.library.models if one.path == model)
         program.services.port.open()
         run_until(lambda: program.services.port.url is not None)
         self._lease = Lease(self._model.id, program.services.port.url, "any", None, lambda: None)
@@ -106,7 +109,7 @@ class Rig:
 
     def port(self) -> float:
         pace = Pace()
-        self._client.stream(self._lease, {**BODY, "model": self._model.id}, pace.take, Task())
+        self._client.stream(self._lease, {**body(self._tokens), "model": self._model.id}, pace.take, Task())
         return pace.tps
 
     def pane(self) -> float:
@@ -117,17 +120,18 @@ class Rig:
         page.send(WORDS)
         readings: list[Reading] = []
         page.dialogue.news.connect(lambda news: readings.append(news.reading) if news.reading else None)
-        run_until(lambda: page.dialogue.answer is None or (bool(readings) and readings[-1].output_tokens >= TOKENS))
+        run_until(
+            lambda: page.dialogue.answer is None or (bool(readings) and readings[-1].output_tokens >= self._tokens)
+        )
         tps = readings[-1].decode_tps
-        assert tps is not None and readings[-1].output_tokens > TOKENS // 2, "the answer was too short to measure"
+        assert tps is not None and readings[-1].output_tokens > self._tokens // 2, "the answer was too short to measure"
         page.stop()
         run_until(lambda: page.dialogue.answer is None)
         return tps
 
 
-def main() -> None:
-    """Measure and print."""
-    path = starter_model()
+def wheel(path: Path, turns: int, tokens: int) -> None:
+    """Measure the wheel and print."""
     with tempfile.TemporaryDirectory() as home:
         os.environ["WEIGHBRIDGE_HOME"] = home
         os.environ["WEIGHBRIDGE_MODELS"] = str(path.parent)
@@ -135,9 +139,9 @@ def main() -> None:
         program = Program(app, default_paths(), catalogue)
         program.open()
         run_until(lambda: program.services is not None and bool(program.services.library.models))
-        load = default_load(program.services.library.models[0], machine_defaults(4096))
+        load = default_load(model_at(path), machine_defaults(4096))
         child = subprocess.Popen(
-            [sys.executable, "-m", "tests.benchmarks.throughput", "bare", json.dumps(load.as_json())],
+            [sys.executable, "-m", "tests.benchmarks.throughput", BARE, json.dumps(load.as_json()), str(tokens)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -145,36 +149,27 @@ def main() -> None:
         )
         try:
             assert child.stdout is not None and child.stdout.readline() == "ready\n"
-            report(Rig(program, child), load)
+            rig = Rig(program, child, path, tokens)
+            report(take_turns({BARE: rig.bare, "port": rig.port, "pane": rig.pane}, turns), tokens, load)
         finally:
             child.kill()
             child.wait()
             program.close()
 
 
-def report(rig: Rig, load: Load) -> None:
-    """Take the turns, print speeds and ratios."""
-    rows = {"bare": [], "port": [], "pane": []}
-    for number in range(PAIRS + 1):
-        turn = {name: getattr(rig, name)() for name in rows}
-        if number:  # the first turn warms all three up
-            for name, tps in turn.items():
-                rows[name].append(tps)
-    print(
-        f"{PAIRS} turns of {TOKENS} tokens, threads {load.threads}, batch {load.batch}, load {os.getloadavg()[0]:.1f}"
-    )
-    for name, values in rows.items():
-        ratios = [value / base for value, base in zip(values, rows["bare"], strict=True)]
-        print(
-            f"{name}: median {statistics.median(values):.1f} tok/s ({min(values):.1f} to {max(values):.1f}),"
-            f" ratio to bare median {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
-        )
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("engine", nargs="?", choices=("wheel", "llama_cpp"), default="wheel")
+    parser.add_argument("model", nargs="?", type=Path, metavar="MODEL.gguf")
+    add_options(parser)
+    asked = parser.parse_args()
+    measure = {"wheel": wheel, "llama_cpp": throughput_llama_cpp.measure}[asked.engine]
+    measure((asked.model or starter_model()).absolute(), asked.turns, asked.tokens)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["bare"]:
-        bare(Load.from_json(json.loads(sys.argv[2])))
-    elif sys.argv[1:2] == ["llama_cpp"]:
-        throughput_llama_cpp.main(sys.argv[2:])
+    if sys.argv[1:2] == [BARE]:
+        bare(Load.from_json(json.loads(sys.argv[2])), int(sys.argv[3]))
     else:
         main()
