@@ -1,7 +1,7 @@
 import pytest
 
 from weighbridge.choices.setting_titles import TITLES
-from weighbridge.choices.setting_words import refusal_in_words, setting_hint, setting_in_words, setting_name, with_unit
+from weighbridge.choices.setting_words import refusal_in_words, setting_hint, setting_in_words, setting_name
 from weighbridge_engines.api import Cause
 from weighbridge_engines.llama_settings import CONTROLS
 
@@ -44,8 +44,3 @@ def test_a_refusal_names_settings_as_a_person_reads_them():
     assert "Top-p" in told
     assert "0" in told
     assert "1" in told
-
-
-def test_units():
-    assert with_unit("4,096", "tokens") == "4,096\u202ftokens"
-    assert with_unit("1", "") == "1"

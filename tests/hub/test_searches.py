@@ -76,9 +76,9 @@ def test_typing_a_name_costs_one_call_and_again_none():
 def test_after_some_minutes_it_is_asked_again(searches, hub, clock):
     searches.find(Query("a"))
     clock.now_s = KEPT_S - 1
-    assert searches.is_known(Query("a"))
+    searches.find(Query("a"))
+    assert len(hub.asked) == 1
     clock.now_s = KEPT_S
-    assert not searches.is_known(Query("a"))
     searches.find(Query("a"))
     assert len(hub.asked) == 2
 
@@ -125,12 +125,13 @@ def test_what_was_told_to_another_meanwhile_is_not_kept(clock):
 
     class Slow:
         def search(self, query, most=100, task=None):
+            told = Hit(f"o/of-{asker[0]}")
             asker[0] = "https://two"
-            return (Hit("o/of-the-first"),)
+            return (told,)
 
     searches = Searches(Slow(), clock, lambda: asker[0])
-    searches.find(Query("a"))
-    assert not searches.is_known(Query("a"))
+    assert searches.find(Query("a")) == (Hit("o/of-https://one"),)
+    assert searches.find(Query("a")) == (Hit("o/of-https://two"),)
 
 
 def test_the_number_is_bounded_and_the_last_used_stay(hub, monkeypatch):
@@ -138,7 +139,10 @@ def test_the_number_is_bounded_and_the_last_used_stay(hub, monkeypatch):
     searches = Searches(hub)
     for words in ("a", "b", "a", "c"):
         searches.find(Query(words))
-    assert [searches.is_known(Query(words)) for words in "abc"] == [True, False, True]
+    assert [words for words, _most in hub.asked] == ["a", "b", "c"]
+    for words in ("c", "a", "b"):
+        searches.find(Query(words))
+    assert [words for words, _most in hub.asked] == ["a", "b", "c", "b"]
 
 
 def test_a_search_that_hangs_is_left_at_once(searches, hub):
@@ -147,8 +151,9 @@ def test_a_search_that_hangs_is_left_at_once(searches, hub):
     threading.Timer(0.02, task.cancel).start()
     with pytest.raises(Cancelled):
         searches.find(Query("a"), task=task)
-    assert not searches.is_known(Query("a"))
     hub.held.set()
+    searches.find(Query("a"))
+    assert len(hub.asked) == 2
 
 
 def test_faults_of_the_network_come_through_another_thread():

@@ -189,6 +189,3 @@ def test_what_the_user_has_chosen_is_loaded_beside_a_model(folder, database, mar
     assert beside() == [first, second]
     marks.choose_part(a, Role.DRAFT, folder / "b.gguf")
     assert beside() == [(Role.DRAFT, "b.gguf"), first, second]
-    marks.forget_choice(a, Role.DRAFT)
-    marks.forget_choice(a, Role.PROJECTOR)
-    assert library.scan()[0].companions == library.all_models[0].companions

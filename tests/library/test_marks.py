@@ -50,12 +50,10 @@ def test_a_mark_belongs_to_path_and_format_and_not_to_a_name(marks):
     assert marks.of(model("elsewhere/a.gguf", "mlx")).note == ""
 
 
-def test_back_on_the_list_and_a_choice_forgotten(marks, database):
+def test_back_on_the_list(marks, database):
     marks.take_off(model())
     assert marks.of(model()) == Mark(off_list=True)
     marks.put_back(model())
-    marks.choose_part(model(), Role.DRAFT, None)
-    marks.forget_choice(model(), Role.DRAFT)
     for read in (marks, Marks(database)):
         assert read.of(model()) == Mark()
 

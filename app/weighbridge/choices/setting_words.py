@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from weighbridge.base.explain import Explanation, explain_code
-from weighbridge.base.units import THIN, number
+from weighbridge.base.units import number
 from weighbridge.base.words import mark, text
 from weighbridge.choices.setting_titles import TITLES
 from weighbridge_engines.api import Cause
@@ -51,11 +51,6 @@ def setting_in_words(name: str, value: object, absent: str = "") -> str:
         paths = value if isinstance(value, tuple | list) else (value,)
         return ", ".join(Path(str(path)).name for path in paths)
     return value_in_words(value, absent)
-
-
-def with_unit(shown: str, unit: str) -> str:
-    """A value with the unit of its setting, where it has one."""
-    return f"{shown}{THIN}{unit_in_words(unit)}" if unit else shown
 
 
 def refusal_in_words(cause: Cause) -> Explanation:

@@ -52,10 +52,6 @@ class Searches:
         self._answers.keep(plain, _Answer(hits, most, since + KEPT_S), asker)
         return hits
 
-    def is_known(self, query: Query, most: int = 100) -> bool:
-        """Whether `find` would cost no call now."""
-        return self._known(_plain(query), most) is not None
-
     def forget(self) -> None:
         """Keep nothing: all is to be asked anew."""
         self._answers.clear()

@@ -94,12 +94,6 @@ class Marks:
         with self._lock:
             self._write(key_of(model), parts={**self.of(model).parts, role: path})
 
-    def forget_choice(self, model: Model, role: Role) -> None:
-        """Have the file of `role` chosen by name and fit again."""
-        with self._lock:
-            parts = {known: path for known, path in self.of(model).parts.items() if known is not role}
-            self._write(key_of(model), parts=parts)
-
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Have `listener` called with the key of each model whose mark was changed, from the thread that did it.
 
