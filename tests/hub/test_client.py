@@ -168,7 +168,7 @@ def test_the_token_goes_to_the_hub_alone(fake, asking):
 
 def test_the_token_does_not_follow_a_redirect_or_a_next_page(fake, asking):
     fake.faults.next(Redirect(f"{fake.cdn}/elsewhere"), "/api/models/o/r", on="api")
-    assert refused(asking.hub.repository, "o/r").code == "hub.unasked"
+    assert refused(asking.hub.repository, "o/r").code == "hub.led_away"
     fake.faults.next(Redirect(f"{fake.cdn}/elsewhere"), on="bytes")
     unreachable(read, asking.hub, located(asking.hub))
     assert {request.token for request in fake.asked(server="cdn")} == {None}
@@ -391,7 +391,18 @@ def test_a_hub_that_leads_in_circles(fake, hub):
 )
 def test_a_hash_that_is_none_is_not_taken(fake, hub, told):
     fake.repos["o/r"].claim("m.gguf", **told)
-    assert unreachable(hub.repository, "o/r").code == "hub.server"
+    error = unreachable(hub.repository, "o/r")
+    assert (error.code, error.values["name"]) == ("hub.bad_entry", "m.gguf")
+
+
+@pytest.mark.parametrize("to", ["http://192.168.1.1/x", "http://169.254.169.254/latest", "https://elsewhere.example/"])
+def test_a_hub_that_leads_away_is_told_as_such_and_nobody_else_is_asked(fake, asking, to):
+    fake.faults.next(Redirect(to), "/api/models/o/r", on="api")
+    error = refused(asking.hub.repository, "o/r")
+    assert error.code == "hub.led_away"
+    assert error.values == {"host": "127.0.0.1", "to": to.split("/")[2]}
+    assert len(asking.log.requests) == 1
+    assert asking.hub.repository("o/r").id == "o/r"
 
 
 def test_a_certificate_that_nobody_vouches_for():

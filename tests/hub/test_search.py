@@ -210,7 +210,7 @@ def test_an_entry_that_makes_no_sense_is_left_out(fake, hub, row):
     fake.faults.next(Told([row]), on="api")
     with pytest.raises(Unreachable) as caught:
         hub.search(Query())
-    assert caught.value.code == "hub.server"
+    assert caught.value.code == "hub.nonsense"
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_an_answer_that_is_no_list(fake, hub, text):
     fake.faults.next(Told(text=text), on="api")
     with pytest.raises(Unreachable) as caught:
         hub.search(Query())
-    assert caught.value.code == "hub.server"
+    assert caught.value.code == "hub.nonsense"
 
 
 def test_an_empty_list_is_an_answer(fake, hub):
@@ -277,7 +277,7 @@ def test_a_next_page_elsewhere_is_not_asked(fake, hub, link):
     fake.faults.next(Headers({"Link": f'<{link}>; rel="next"'}), on="api")
     with pytest.raises(Unreachable) as caught:
         hub.search(Query("qwen3"))
-    assert caught.value.code == "hub.server"
+    assert caught.value.code == "hub.nonsense"
     assert len(fake.requests) == 1
 
 
@@ -285,7 +285,7 @@ def test_a_next_page_elsewhere_is_not_asked(fake, hub, link):
     ("fault", "code"),
     [
         (Status(503), "hub.server"),
-        (Status(404), "hub.server"),
+        (Status(404), "hub.nonsense"),
         (Status(400), "hub.server"),
         (Portal(), "hub.portal"),
         (Reset(-1), "hub.unreachable"),

@@ -11,6 +11,10 @@ HUB: Mapping[str, tuple[str, str]] = {
         mark("An address was not asked, to be safe: {host} ({reason})."),
         mark("Only https is used, and nothing in a private network; the Hub's own address is in Settings."),
     ),
+    "hub.bad_entry": (
+        mark("{host} lists {name} with a size or a hash that no file can have."),
+        mark("Nothing of that repository is taken, to be safe. Take the model from another one, or try again later."),
+    ),
     "hub.bad_hash": (
         mark("The Hub gave {hash} for the hash of {name}, which is none."),
         mark(
@@ -65,6 +69,10 @@ HUB: Mapping[str, tuple[str, str]] = {
         mark("{name} in {repo_id} is of a kind that is not fetched: it may hold a program."),
         mark("Look for the model as GGUF or safetensors."),
     ),
+    "hub.led_away": (
+        mark("{host} led on to {to}, which was not asked: only files may lie elsewhere."),
+        mark("Check the Hub's address in Settings, or HF_ENDPOINT."),
+    ),
     "hub.no_file": (
         mark("{repo_id} has no file {path}."),
         mark("Look at its list of files: it may have been renamed or removed."),
@@ -88,6 +96,10 @@ HUB: Mapping[str, tuple[str, str]] = {
     "hub.no_revision": (
         mark("{repo_id} has no branch, tag or commit {revision}."),
         mark("Look at its list of branches."),
+    ),
+    "hub.nonsense": (
+        mark("{host} gave an answer that makes no sense."),
+        mark("Check the Hub's address in Settings, or HF_ENDPOINT; else try again later."),
     ),
     "hub.nothing_to_fetch": (
         mark("There is no model in {repo_id} that an engine here runs."),
@@ -119,7 +131,7 @@ HUB: Mapping[str, tuple[str, str]] = {
     ),
     "hub.rate_limit": (
         mark("The Hub asks for a pause of {seconds} s."),
-        mark("It goes on by itself after that; those who are signed in may ask more often."),
+        mark("Ask again after that; downloads go on by themselves. Those who are signed in may ask more often."),
     ),
     "hub.reference": (
         mark("{text} does not name a model on the Hub."),

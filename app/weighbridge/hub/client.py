@@ -17,6 +17,7 @@ import httpx2
 
 from weighbridge import __version__
 from weighbridge.base.errors import Refused, Unreachable
+from weighbridge.base.printable import printable
 from weighbridge.base.task import Task
 from weighbridge.hub.access import Access
 from weighbridge.hub.addresses import Origin
@@ -43,6 +44,7 @@ MOST_FILES = 100_000
 README_BYTES = 1 << 20
 _AGENT = f"weighbridge/{__version__}"
 _MOST_REVISION = 250
+_SHOWN = 200
 _RANGE = re.compile(r"bytes (\d{1,15})-")
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
@@ -268,14 +270,11 @@ class Hub:
         except BadAnswer as bad:
             raise fault(bad.answer, about) from None
         except httpx2.TooManyRedirects:
-            raise self._unreadable("redirects") from None
-        except httpx2.InvalidURL as error:
-            raise self._unreadable(type(error).__name__) from None
-        except _UNREADABLE as error:
-            raise self._unreadable(type(error).__name__) from error
-
-    def _unreadable(self, reason: str) -> Unreachable:
-        return Unreachable("hub.server", host=self._access.origin().host, reason=reason)
+            raise Unreachable("hub.server", host=self._access.origin().host, reason="redirects") from None
+        except _BadEntry as bad:
+            raise Unreachable("hub.bad_entry", host=self._access.origin().host, name=bad.name) from None
+        except (httpx2.InvalidURL, *_UNREADABLE) as error:
+            raise Unreachable("hub.nonsense", host=self._access.origin().host, reason=type(error).__name__) from error
 
 
 def _extensions(purpose: str, most_bytes: int | None = MOST_BYTES) -> dict[str, Any]:
@@ -300,17 +299,28 @@ def _files(entries: Any, task: Task | None) -> Iterator[RemoteFile]:
         yield from _file(entry)
 
 
+class _BadEntry(Exception):
+    """A tree tells of a file, called so, what no file can have."""
+
+    def __init__(self, name: object) -> None:
+        super().__init__(name)
+        self.name = printable(str(name)[:_SHOWN])
+
+
 def _file(entry: RepoFile | RepoFolder) -> Iterator[RemoteFile]:
-    """A file of the tree; nothing for a folder. Raises ValueError where it is not what a tree holds."""
+    """A file of the tree; nothing for a folder. Raises _BadEntry where it is not what a tree holds."""
     from huggingface_hub.hf_api import RepoFile
 
     if not isinstance(entry, RepoFile):
         return
     if not isinstance(entry.path, str) or type(entry.size) is not int or entry.size < 0:
-        raise ValueError("path, size")
-    sha256 = None if entry.lfs is None else matching(SHA256, entry.lfs.sha256)
-    git_sha1 = None if sha256 else matching(COMMIT, entry.blob_id)
-    xet_hash = None if entry.xet_hash is None else matching(SHA256, entry.xet_hash)
+        raise _BadEntry(entry.path)
+    try:
+        sha256 = None if entry.lfs is None else matching(SHA256, entry.lfs.sha256)
+        git_sha1 = None if sha256 else matching(COMMIT, entry.blob_id)
+        xet_hash = None if entry.xet_hash is None else matching(SHA256, entry.xet_hash)
+    except ValueError:
+        raise _BadEntry(entry.path) from None
     yield RemoteFile(entry.path, entry.size, sha256, git_sha1, xet_hash)
 
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -23,7 +24,17 @@ if TYPE_CHECKING:
 PLAIN = {"accept-encoding": "identity"}
 """Nothing packed: what comes is as large as it says."""
 
-_asking: ContextVar[tuple[Origin, httpx2.BaseTransport] | None] = ContextVar("asking", default=None)
+
+@dataclass
+class _Asking:
+    """Who asks whom. `led`: the last answer leads elsewhere."""
+
+    endpoint: Origin
+    transport: httpx2.BaseTransport
+    led: bool = False
+
+
+_asking: ContextVar[_Asking | None] = ContextVar("asking", default=None)
 _installing = threading.Lock()
 
 
@@ -38,7 +49,7 @@ def library(endpoint: str, transport: httpx2.BaseTransport) -> Iterator[HfApi]:
     with _installing:
         if not isinstance(get_session(), _Session):
             set_client_factory(_Session)
-    before = _asking.set((origin_of(endpoint), transport))
+    before = _asking.set(_Asking(origin_of(endpoint), transport))
     try:
         yield HfApi(endpoint, token=False, library_name="weighbridge")
     finally:
@@ -55,7 +66,10 @@ class _OfWhoeverAsks(httpx2.BaseTransport):
         asking = _asking.get()
         if asking is None:
             raise Refused("hub.unasked", host=request.url.host)
-        endpoint, transport = asking
-        if origin_of(str(request.url)) != endpoint and "/resolve" not in request.url.path:
-            raise Refused("hub.unasked", host=request.url.host)  # a mirror may lead to the Hub for files, and no more
-        return transport.handle_request(request)
+        if origin_of(str(request.url)) != asking.endpoint and "/resolve" not in request.url.path:
+            if asking.led:  # a mirror may lead to the Hub for files, and no more
+                raise Refused("hub.led_away", host=asking.endpoint.host, to=request.url.host)
+            raise Refused("hub.unasked", host=request.url.host)
+        response = asking.transport.handle_request(request)
+        asking.led = response.has_redirect_location
+        return response
