@@ -48,7 +48,7 @@ def test_nothing_is_said_where_one_is_there_or_none_is_known(engines):
     "last",
     [
         "ModuleNotFoundError: No module named 'xllamacpp.xllamacpp'",
-        "ImportError: /lib/libc.so.6: version `GLIBC_2.38' not found (required by x.so)",
+        "ImportError: /lib/xllamacpp.so: undefined symbol: llama_model_load",
     ],
 )
 def test_a_library_that_cannot_be_loaded_is_to_be_installed_anew(last):
@@ -56,6 +56,12 @@ def test_a_library_that_cannot_be_loaded_is_to_be_installed_anew(last):
     assert error.code == "engine.not_loadable"
     assert error.values["reason"] == last.partition(": ")[2]
     assert "--force-reinstall xllamacpp" in error.values["install"]
+
+
+def test_a_library_made_for_a_newer_system_is_not_to_be_installed_anew():
+    last = "ImportError: /lib/libc.so.6: version `GLIBC_2.38' not found (required by x.so)"
+    error = failure(ABSENT, ["Traceback (most recent call last):", last], 1, ())
+    assert (error.code, error.values["needs"]) == ("engine.old_system", "GLIBC_2.38")
 
 
 def test_a_library_that_is_gone_is_to_be_installed():

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weighbridge.base.explain import explain_code
 from weighbridge.base.paths import default_paths, user_path
@@ -14,6 +14,7 @@ from weighbridge.base.printable import printable
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
 from weighbridge.cli.argparse_words import Commands
+from weighbridge.cli.json_words import cause_as_json, word_with_json
 from weighbridge.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from weighbridge.running.builds import Build, Recipe
     from weighbridge.running.engines import Engines
     from weighbridge.running.installation import Installer, Outcome
-    from weighbridge_engines.api import Cause
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,8 +30,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--json", action="store_true", help=text("print JSON"))
     parser.set_defaults(run=_ls)
     words = parser.add_subparsers(action=Commands, metavar=text("WHAT"))
-    _word(words, "ls", _ls, text("list them (also without a word)"))
-    install = _word(words, "install", _install, text("install a build into an environment of its own and use it"))
+    word_with_json(words, "ls", _ls, text("list them (also without a word)"))
+    install = word_with_json(
+        words, "install", _install, text("install a build into an environment of its own and use it")
+    )
     install.add_argument("build", metavar=text("BUILD"), help=text("its name, as ls shows it"))
     install.add_argument("--wheels", metavar=text("PATH"), help=text("a wheel, or a folder of wheels; no network then"))
     install.add_argument("--no-use", action="store_true", help=text("go on with the build that is in use"))
@@ -40,17 +42,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         ("use", _use, text("use a build that is here from now on")),
     ):
         named = text("its name, as ls shows it, or the path of a program")
-        _word(words, name, act, told).add_argument("build", metavar=text("BUILD"), help=named)
-    taken = _word(words, "add", _add, text("take in a llama-server that you have, and use it"))
+        word_with_json(words, name, act, told).add_argument("build", metavar=text("BUILD"), help=named)
+    taken = word_with_json(words, "add", _add, text("take in a llama-server that you have, and use it"))
     taken.add_argument("path", metavar=text("PATH"), help=text("the program"))
     taken.add_argument("--no-use", action="store_true", help=text("go on with the build that is in use"))
-
-
-def _word(words: Any, name: str, act: Any, told: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = words.add_parser(name, help=told)
-    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=text("print JSON"))
-    parser.set_defaults(run=act)
-    return parser
 
 
 def _ls(arguments: argparse.Namespace) -> int:
@@ -94,7 +89,7 @@ def _tell_installed(outcome: Outcome, as_json: bool) -> None:
 
     build = outcome.build
     if as_json:
-        why_not = outcome.why_not and _cause_as_json(outcome.why_not)
+        why_not = outcome.why_not and cause_as_json(outcome.why_not)
         print(json.dumps({"build": build_as_json(build, disk_bytes(build)), "why_not_used": why_not}))
         return
     print(text("{build} is installed. It can use: {devices}.", build=build.id, devices=devices_in_words(build.devices)))
@@ -191,10 +186,6 @@ def _installer(engines: Engines) -> Installer:
 
     kept = settings().value
     return Installer(engines, NetworkLog(), lambda: offline(kept, os.environ))
-
-
-def _cause_as_json(cause: Cause) -> dict[str, Any]:
-    return {"code": cause.code, "message": str(explain_code(cause.code, cause.values)), "values": dict(cause.values)}
 
 
 def _told(line: str) -> None:

@@ -10,6 +10,7 @@ from weighbridge.base.explain import explain_code
 from weighbridge.base.units import size
 from weighbridge.base.words import text
 from weighbridge.choices.build_words import devices_in_words, kind_in_words, recipe_in_words, state_in_words
+from weighbridge.cli.json_words import cause_as_json
 from weighbridge.cli.table import table
 from weighbridge.hardware.detect import detect
 from weighbridge.running.builds import Build, BuildKind, Recipe
@@ -76,14 +77,14 @@ def as_json(shown: Shown) -> dict[str, Any]:
     return {
         "builds": [build_as_json(build, shown.bytes_of.get(build.id)) for build in shown.builds],
         "installable": [asdict(recipe) for recipe in shown.absent],
-        "lacking": [_cause_as_json(cause) for cause in shown.lacking],
+        "lacking": [cause_as_json(cause) for cause in shown.lacking],
     }
 
 
 def build_as_json(build: Build, on_disk_bytes: int | None) -> dict[str, Any]:
     """One build."""
     values = asdict(build)
-    values["missing"] = build.missing and _cause_as_json(build.missing)
+    values["missing"] = build.missing and cause_as_json(build.missing)
     return {**values, "disk_bytes": on_disk_bytes}
 
 
@@ -107,7 +108,3 @@ def _row(build: Build, on_disk_bytes: int | None) -> list[str]:
 def _absent_row(recipe: Recipe, title: str) -> list[str]:
     fetched = "-" if recipe.download_bytes is None else size(recipe.download_bytes)
     return [recipe.id, title, recipe_in_words(recipe), fetched, recipe.licence, recipe.index or text("package index")]
-
-
-def _cause_as_json(cause: Cause) -> dict[str, Any]:
-    return {"code": cause.code, "message": str(explain_code(cause.code, cause.values)), "values": dict(cause.values)}

@@ -8,9 +8,9 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.errors import WeighbridgeError
-from weighbridge.base.explain import explain_code
 from weighbridge.base.paths import default_paths
 from weighbridge.base.words import text
+from weighbridge.cli.json_words import cause_as_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,11 +99,11 @@ def _as_json(machine: Machine, told: Sequence[Told]) -> dict[str, Any]:
     from weighbridge.running.devices import missing_build
 
     values = asdict(machine)
-    values["problems"] = [_cause_as_json(cause) for cause in machine.problems]
+    values["problems"] = [cause_as_json(cause) for cause in machine.problems]
     for device, shown in zip(machine.devices, values["devices"], strict=True):
-        shown["problems"] = [_cause_as_json(cause) for cause in device.problems]
+        shown["problems"] = [cause_as_json(cause) for cause in device.problems]
         missing = missing_build(device, told)
-        shown["missing"] = missing and _cause_as_json(missing)
+        shown["missing"] = missing and cause_as_json(missing)
     values["engines"] = [_told_as_json(one) for one in told]
     return values
 
@@ -114,10 +114,5 @@ def _told_as_json(told: Told) -> dict[str, Any]:
         "title": told.title,
         "version": told.version,
         "devices": None if told.devices is None else [asdict(device) for device in told.devices],
-        "problem": told.problem and _cause_as_json(told.problem),
+        "problem": told.problem and cause_as_json(told.problem),
     }
-
-
-def _cause_as_json(cause: Cause) -> dict[str, Any]:
-    message = str(explain_code(cause.code, cause.values))
-    return {"code": cause.code, "message": message, "values": dict(cause.values)}

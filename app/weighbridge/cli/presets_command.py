@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.words import text
 from weighbridge.cli.argparse_words import Commands
+from weighbridge.cli.json_words import word_with_json
 
 if TYPE_CHECKING:
     from weighbridge.library.index import Library
@@ -23,7 +24,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--json", action="store_true", help=text("print JSON"))
     parser.set_defaults(run=_ls, model=None)
     words = parser.add_subparsers(action=Commands, metavar=text("WHAT"))
-    listed = _word(words, "ls", _ls, text("list them (also without a word)"))
+    listed = word_with_json(words, "ls", _ls, text("list them (also without a word)"))
     listed.add_argument("model", metavar=text("MODEL"), nargs="?", help=text("only those of this model"))
     kept = _of_one(words, "set", _set, text("keep settings under a name"))
     kept.add_argument("values", metavar=text("SETTING=VALUE"), nargs="+", help=text("context=8192 key_type=q8_0"))
@@ -31,15 +32,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     _of_one(words, "default", _default, text("take it where nothing else is asked"))
 
 
-def _word(words: Any, name: str, act: Any, told: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = words.add_parser(name, help=told)
-    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=text("print JSON"))
-    parser.set_defaults(run=act)
-    return parser
-
-
 def _of_one(words: Any, name: str, act: Any, told: str) -> argparse.ArgumentParser:
-    parser = _word(words, name, act, told)
+    parser = word_with_json(words, name, act, told)
     parser.add_argument("model", metavar=text("MODEL"), help=text("its name, as ls shows it, or its path"))
     parser.add_argument("preset", metavar=text("NAME"), help=text("the preset's name"))
     return parser
