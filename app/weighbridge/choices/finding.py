@@ -133,12 +133,17 @@ def of_failure(error: WeighbridgeError, choice: Choice, ground: Ground) -> Findi
     return Finding(model, load, code, error.values, fixes, choice)
 
 
+def will_not_fit(choice: Choice | None) -> bool:
+    """Whether that is known of it."""
+    return choice is not None and choice.fit is not None and choice.fit.verdict is Verdict.NO
+
+
 def before_load(choice: Choice, ground: Ground) -> Finding | None:
     """What to choose between where the load, weighed as `choice`, will not fit; None where it may: an estimate that is
     not known forbids nothing.
     """
     fit = choice.fit
-    if fit is None or fit.verdict is not Verdict.NO or fit.left_bytes is None or fit.place is None:
+    if fit is None or not will_not_fit(choice) or fit.left_bytes is None or fit.place is None:
         return None
     code = DOES_NOT_FIT if fit.place.id == HOST else DOES_NOT_FIT_CARD
     values = {

@@ -52,6 +52,12 @@ class Bus(QObject):
     would be loaded.
     """
 
+    load_made = Signal(str, object)
+    """The user has just had this model loaded as this Load says: whoever loads it next keeps to that."""
+
+    unmet_found = Signal(object)
+    """A load will not fit: the window asks, by this `asking.Unmet`, what to do. None: nobody waits for that now."""
+
     build_wanted = Signal(str)
     """Show a build of an engine, by its id or the engine's; the page Engines takes it, the window shows the page."""
 

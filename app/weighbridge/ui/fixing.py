@@ -8,8 +8,9 @@ from functools import partial
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.choices.choice import Choice, Surroundings, weigh
+from weighbridge.choices.corrections import after_loads, planned_load
 from weighbridge.choices.family import siblings
-from weighbridge.choices.finding import Finding, Ground, before_load, of_failure
+from weighbridge.choices.finding import Finding, Ground, before_load, of_failure, will_not_fit
 from weighbridge.choices.finding_report import here, report
 from weighbridge.choices.fixes import Fix, FixKind
 from weighbridge.library.model import Model
@@ -17,6 +18,9 @@ from weighbridge.running.state import Running
 from weighbridge.ui.services import Services
 from weighbridge.ui.widgets.finding_panel import FindingPanel
 from weighbridge_engines.api import Load
+
+Go = Callable[[Model, Load], object]
+"""Makes a load of a model, in the way of whoever asked for it."""
 
 
 class Fixing:
@@ -46,24 +50,35 @@ class Fixing:
         work = partial(self._found, error, model, running, around.if_unused(model.id))
         self._services.background.run(work, lambda found: panel.show_finding(error, *found), _ignore)
 
-    def unmet(self, model: Model, load: Load) -> Finding | None:
-        """What to choose between where `load` will not fit here; None where it may. It weighs: some milliseconds."""
+    def is_unmet(self, model: Model, load: Load) -> bool:
+        """Whether `load` will not fit here by a first look. It weighs once: a millisecond or two."""
+        around = self._services.weighing.here()
+        return around is not None and will_not_fit(self._weighed(model, load, around.if_unused(model.id)))
+
+    def unmet(self, model: Model, load: Load, task: Task) -> Finding | None:
+        """What to choose between where `load` will not fit here, also after what loads like it really took; None where
+        it may. It reads: not in the GUI thread.
+        """
         around = self._services.weighing.here()
         if around is None:
             return None
         around = around.if_unused(model.id)
-        return before_load(self._weighed(model, load, around), self._ground(model, around))
+        choice = after_loads(self._weighed(model, load, around), around, self._services.weighing.sources.past())
+        task.check()
+        return before_load(choice, self._ground(model, around))
 
-    def do(self, fix: Fix) -> None:
-        """Do it. How a load goes is seen where running models are shown."""
+    def do(self, fix: Fix, go: Go | None = None) -> None:
+        """Do it; loads are made by `go` where there is one. How a load goes is seen where running models are shown."""
         services = self._services
+        load = fix.load if fix.way is None else planned_load(fix.way.choice)
         if fix.kind is FixKind.END:
             ended = services.supervisor.stop(fix.other_id)
-            services.background.follow(ended, lambda _: self._load(fix.model_id, fix.load), services.bus.failed.emit)
+            make = partial(self._load, fix.model_id, load, go)
+            services.background.follow(ended, lambda _: make(), services.bus.failed.emit)
         elif fix.kind in (FixKind.AGAIN, FixKind.LOAD):
-            self._load(fix.model_id, fix.load)
+            self._load(fix.model_id, load, go)
         elif fix.kind is FixKind.OTHER_MODEL:
-            self._load(fix.other_id, fix.load)
+            self._load(fix.other_id, load, go)
         elif fix.kind is FixKind.USE_BUILD:
             services.builds.use(fix.build_id)
             services.bus.build_wanted.emit(fix.build_id)
@@ -81,10 +96,14 @@ class Fixing:
         elif model is not None:
             self._services.bus.place_wanted.emit(model.path)
 
-    def _load(self, model_id: str, load: Load | None) -> None:
+    def _load(self, model_id: str, load: Load | None, go: Go | None) -> None:
         model = self._model(model_id)
         if model is not None and load is not None:
-            self._services.background.follow(self._services.supervisor.load(model, load), _ignore, _ignore)
+            (go or self._make)(model, load)
+
+    def _make(self, model: Model, load: Load) -> None:
+        self._services.background.follow(self._services.supervisor.load(model, load), _ignore, _ignore)
+        self._services.bus.load_made.emit(model.id, load)
 
     def _model(self, model_id: str) -> Model | None:
         return next((model for model in self._services.library.models if model.id == model_id), None)

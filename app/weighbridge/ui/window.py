@@ -32,8 +32,10 @@ from weighbridge.ui.widgets.question import Question
 from weighbridge_engines.api import Cause, Load
 
 if TYPE_CHECKING:
+    from weighbridge.ui.asking import Unmet
     from weighbridge.ui.glimpse import Row
     from weighbridge.ui.load.sheet import LoadSheet
+    from weighbridge.ui.unmet_panel import UnmetPanel
 
 MINIMUM = (1000, 640)
 _FIRST = (1200, 760)
@@ -64,6 +66,7 @@ class Window(QMainWindow):
         self._sidebar = Sidebar(theme)
         self._errors = ErrorPanel(theme)
         self._question = Question()
+        self._unmet: UnmetPanel | None = None
         self._stack = QStackedWidget()
         self._waiting = _waiting()
         self._stack.addWidget(self._waiting)
@@ -99,6 +102,11 @@ class Window(QMainWindow):
     def question(self) -> Question:
         """What is asked above the page."""
         return self._question
+
+    @property
+    def unmet(self) -> UnmetPanel | None:
+        """What to choose between before a load that will not fit; None until that was asked once."""
+        return self._unmet
 
     @property
     def palette_box(self) -> Palette:
@@ -207,6 +215,7 @@ class Window(QMainWindow):
 
     def _show(self, page: Page) -> None:
         if self.page is not None and self.page is not page:
+            self._ask_about(None)  # what was asked there is not asked here
             self.page.left()
         self._stack.setCurrentWidget(page)
         page.entered()
@@ -218,6 +227,18 @@ class Window(QMainWindow):
         if self._stack.currentWidget() is gone:
             self._stack.setCurrentWidget(shown)
         gone.deleteLater()
+
+    def _ask_about(self, unmet: Unmet | None) -> None:
+        """Ask what to do about a load that will not fit; None: that is not asked any more."""
+        if self._unmet is None and unmet is not None and self._services is not None:
+            from weighbridge.ui.fixing import Fixing  # with all that weighs: not before it is asked for
+            from weighbridge.ui.unmet_panel import UnmetPanel
+
+            self._unmet = UnmetPanel(self._theme, Fixing(self._services))
+            self._theme.dress(self._unmet)
+            self._inner.insertWidget(self._inner.indexOf(self._stack), self._unmet)
+        if self._unmet is not None:
+            self._unmet.ask(unmet)
 
     def _leave_sheet(self) -> None:
         if self._beneath is not None and self.page is self._sheet:
@@ -236,8 +257,8 @@ class Window(QMainWindow):
 
     def _lay_out(self) -> None:
         pages = QWidget()
-        inner = column(self._question, self._errors, self._stack, owner=pages, gap=0)
-        inner.setStretch(2, 1)
+        self._inner = column(self._question, self._errors, self._stack, owner=pages, gap=0)
+        self._inner.setStretch(2, 1)
         body = row(self._sidebar, pages, gap=0)
         body.setStretch(1, 1)
         whole = QWidget()
@@ -259,6 +280,7 @@ class Window(QMainWindow):
         self._bus.sign_in_wanted.connect(lambda: self.show_page("network"))
         self._bus.build_wanted.connect(lambda _build: self.show_page("engines"))
         self._bus.failed.connect(self.show_error)
+        self._bus.unmet_found.connect(self._ask_about)
 
     def _add_shortcuts(self) -> None:
         for page in PAGES:
@@ -312,6 +334,8 @@ class Window(QMainWindow):
             self._palette.dismiss()
         elif not self._question.isHidden():
             self._question.hide()
+        elif self._unmet is not None and not self._unmet.isHidden():
+            self._unmet.hide()
         elif not (self.page is not None and self.page.escape()):
             self._errors.hide()
 

@@ -24,7 +24,6 @@ from weighbridge.chat.conversation import (
     title_from,
 )
 from weighbridge.chat.thinking import Answer
-from weighbridge.ui.chat.base_load import base_load
 from weighbridge.ui.chat.options import Options
 
 if TYPE_CHECKING:  # built elsewhere: the window shows before they are
@@ -34,6 +33,7 @@ if TYPE_CHECKING:  # built elsewhere: the window shows before they are
     from weighbridge.running.lease import Lease
     from weighbridge.running.state import Running
     from weighbridge.running.supervisor import Supervisor
+    from weighbridge_engines.api import Load
 
 BROKE_OFF = ("stream.interrupted", "engine.silent")
 """Ends of an answer that have a cause behind them."""
@@ -111,22 +111,22 @@ class Dialogue(QObject):
         self._conversation = None if conversation_id is None else self._store.conversation(conversation_id)
         self._read(None if self._conversation is None else self._conversation.leaf_id)
 
-    def send(self, words: str, model: Model, options: Options) -> None:
-        """Send `words` after the path, in a new conversation where none is open."""
+    def send(self, words: str, model: Model, load: Load, options: Options) -> None:
+        """Send `words` after the path, in a new conversation where none is open, to `model` as `load` loads it."""
         path = self.path
-        self._ask(words, path[-1].id if path else None, model, options)
+        self._ask(words, path[-1].id if path else None, model, load, options)
 
-    def edit(self, question: Message, words: str, model: Model, options: Options) -> None:
+    def edit(self, question: Message, words: str, model: Model, load: Load, options: Options) -> None:
         """Send `words` in place of `question`, as a branch beside it."""
-        self._ask(words, question.parent_id, model, options)
+        self._ask(words, question.parent_id, model, load, options)
 
-    def regenerate(self, answer: Message, model: Model, options: Options) -> None:
+    def regenerate(self, answer: Message, model: Model, load: Load, options: Options) -> None:
         """Have the question of `answer` answered again, as a branch beside it."""
         question = next((one for one in self._messages if one.id == answer.parent_id), None)
         if question is not None and self._answering is None:
             again = self._store.ask_again(question, model.id, options.as_json())
             self._read(again.id)
-            self._start(again, model, options)
+            self._start(again, model, load, options)
 
     def go(self, message: Message, step: int) -> None:
         """Show the branch `step` beside `message`."""
@@ -183,23 +183,19 @@ class Dialogue(QObject):
             self._answering = None
         self._client.close()
 
-    def _ask(self, words: str, parent_id: int | None, model: Model, options: Options) -> None:
+    def _ask(self, words: str, parent_id: int | None, model: Model, load: Load, options: Options) -> None:
         if self._answering is not None:
             return
         if self._conversation is None:
             self._conversation = self._store.create(title_from(words) or text("New chat"), model.id)
         self._store.keep_settings(self._conversation.id, options.system_prompt, options.as_json())
-        _, answer = self._store.ask(self._conversation.id, parent_id, words, model.id, self._settings(model, options))
+        _, answer = self._store.ask(self._conversation.id, parent_id, words, model.id, _settings(load, options))
         self._read(answer.id)
-        self._start(answer, model, options)
+        self._start(answer, model, load, options)
 
-    def _settings(self, model: Model, options: Options) -> Mapping[str, Any]:
-        load = options.load(base_load(self._supervisor, model))
-        return {"load": load.as_json(), "sampling": options.sampling.body(), "system_prompt": options.system_prompt}
-
-    def _start(self, answer: Message, model: Model, options: Options) -> None:
+    def _start(self, answer: Message, model: Model, load: Load, options: Options) -> None:
         messages = request_messages(path_to(self._messages, answer.parent_id), options.system_prompt)
-        lease = self._supervisor.lease(model, options.load(base_load(self._supervisor, model)))
+        lease = self._supervisor.lease(model, load)
         ask = Ask(answer, tuple(messages), options.sampling)
         self._lease = lease
         attend = partial(self._speeds.attend, model)
@@ -247,3 +243,8 @@ class Dialogue(QObject):
         if self._answer is None or message.id != self._answer.id:
             return message
         return replace(message, text=self._so_far.text, reasoning=self._so_far.reasoning)
+
+
+def _settings(load: Load, options: Options) -> Mapping[str, Any]:
+    """How a message was sent."""
+    return {"load": load.as_json(), "sampling": options.sampling.body(), "system_prompt": options.system_prompt}

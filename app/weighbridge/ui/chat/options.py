@@ -25,6 +25,12 @@ class Options:
         threads = default.threads if self.threads is None else self.threads
         return replace(default, context=context, threads=threads)
 
+    def following(self, load: Load) -> Options:
+        """The same, asking for what `load` has where it asks for anything of a load."""
+        context = None if self.context is None else load.context
+        threads = None if self.threads is None else load.threads
+        return replace(self, context=context, threads=threads)
+
     def as_json(self) -> dict[str, Any]:
         """Plain values, to be kept with a message and a conversation; the system prompt is kept beside them."""
         return {"context": self.context, "threads": self.threads, **asdict(self.sampling)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -19,11 +20,13 @@ from weighbridge.chat.conversation import Conversation, Message
 from weighbridge.chat.meter import Reading
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running, State
+from weighbridge.ui.asking import Asking
 from weighbridge.ui.chat.base_load import base_load
 from weighbridge.ui.chat.column import MessageColumn
 from weighbridge.ui.chat.composer import Composer
 from weighbridge.ui.chat.conversations import ConversationList
 from weighbridge.ui.chat.dialogue import Dialogue
+from weighbridge.ui.chat.held import HeldLoads
 from weighbridge.ui.chat.items import Drawing
 from weighbridge.ui.chat.loading import LoadingRow
 from weighbridge.ui.chat.models import ChosenModel
@@ -32,7 +35,7 @@ from weighbridge.ui.chat.options_pane import OptionsPane
 from weighbridge.ui.chat.panes import Panes
 from weighbridge.ui.chat.strip import LiveStrip
 from weighbridge.ui.chat.switcher import ModelSwitcher
-from weighbridge.ui.fixing import Fixing
+from weighbridge.ui.fixing import Fixing, Go
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.room import Room
 from weighbridge.ui.running_words import badge_of
@@ -65,6 +68,8 @@ class ChatPage(Page):
         self._speaks: str | None = None
         self._chosen = ChosenModel(services, self)
         self._room = Room(services, self)
+        self._asking = Asking(services, self)
+        self._held = HeldLoads(services)
         asked = (services.supervisor, services.answer_speeds, client or ChatClient())
         self._dialogue = Dialogue(services.store, *asked, self)
         self._list = ConversationList(services.theme)
@@ -137,19 +142,40 @@ class ChatPage(Page):
         self._dialogue.shut()
 
     def send(self, words: str) -> None:
-        """Send a message, or the edited one, to the chosen model."""
+        """Send a message, or the edited one, to the chosen model; where that will not fit, ask first what to do."""
+        self._with_load(partial(self._send, words))
+
+    def _send(self, words: str, model: Model, load: Load) -> None:
+        options = self._options.options
+        self._strip.clear()
+        if self._editing is not None:
+            self._dialogue.edit(self._editing, words, model, load, options)
+        else:
+            self._dialogue.send(words, model, load, options)
+        self._editing = None
+        self._composer.clear()
+
+    def _with_load(self, act: Go) -> None:
+        """Have `act` use the chosen model as it is asked for, or the model and load that are chosen in place of it."""
         model = self._chosen.model
         if model is None:
             return
-        options = self._options.options
         self._error.hide()
-        self._strip.clear()
-        if self._editing is not None:
-            self._dialogue.edit(self._editing, words, model, options)
-        else:
-            self._dialogue.send(words, model, options)
-        self._editing = None
-        self._composer.clear()
+        self._asking.before(model, self._asked_load(model), partial(self._go, act))
+
+    def _go(self, act: Go, model: Model, load: Load) -> None:
+        self._chosen.choose(model.id)
+        self._follow(model.id, load)
+        self._held.bring_back(model.id, load)
+        act(model, load)
+
+    def _follow(self, model_id: str, load: Load) -> None:
+        """Ask for what the chosen model is loaded with, not for what was asked before."""
+        model = self._chosen.model
+        options = self._options.options.following(load)
+        if model is not None and model.id == model_id and options != self._options.options:
+            self._options.show_options(options)
+            self._keep_options()
 
     def stop(self) -> None:
         """Stop the answer in flight; a load that only it waits for stops too."""
@@ -160,12 +186,14 @@ class ChatPage(Page):
 
     def new_chat(self) -> None:
         """Begin a new conversation, with the options of the one before."""
+        self._asking.forget()
         self._dialogue.open(None)
         self._composer.take_focus()
         self._show_list()
 
     def open(self, conversation_id: int) -> None:
         """Show a conversation with the options it was last sent with."""
+        self._asking.forget()
         try:
             self._dialogue.open(conversation_id)
         except NotFound as error:
@@ -223,6 +251,7 @@ class ChatPage(Page):
         self._composer.edit_left.connect(self._leave_edit)
         self._loading.cancelled.connect(self.stop)
         self._fixing.serve(self._error)
+        self._services.bus.load_made.connect(self._follow)
         self._options.changed.connect(self._keep_options)
         self._options.reload_wanted.connect(self._load)
         self._options.settings_wanted.connect(self._set_load)
@@ -319,6 +348,7 @@ class ChatPage(Page):
 
     def _show_model(self) -> None:
         model, running = self._chosen.model, self._chosen.running
+        self._held.see()
         self._switcher.show_models(self._chosen.models, self._services.supervisor.running(), model)
         load = None if model is None else self._asked_load(model)
         loaded = running is not None and running.state is not State.FAILED
@@ -345,8 +375,9 @@ class ChatPage(Page):
             self._error.hide()
 
     def _show_note(self) -> None:
-        """Whether the model is loaded, and what loading it would end."""
-        parts = (_note(self._chosen.model, self._chosen.running), self._room.words)
+        """Whether the model is loaded, otherwise than before where it is so, and what loading it would end."""
+        running = self._chosen.running
+        parts = (_note(self._chosen.model, running), self._held.words(running), self._room.words)
         self._note.setText(" · ".join(part for part in parts if part))
 
     def _show_effective(self, model: Model | None, running: Running | None) -> None:
@@ -372,11 +403,10 @@ class ChatPage(Page):
             self._load()
 
     def _load(self) -> None:
-        model = self._chosen.model
-        if model is None:
-            return
-        self._error.hide()
-        loading = self._services.supervisor.load(model, self._asked_load(model))
+        self._with_load(self._make)
+
+    def _make(self, model: Model, load: Load) -> None:
+        loading = self._asking.make(model, load)
         self._services.background.stream(_wait_for(loading), lambda _running: None, self._not_found, "load")
 
     def _asked_load(self, model: Model) -> Load:
@@ -411,10 +441,11 @@ class ChatPage(Page):
         self._editing = None
 
     def _regenerate(self, answer: Message) -> None:
-        model = self._chosen.model
-        if model is not None:
-            self._strip.clear()
-            self._dialogue.regenerate(answer, model, self._options.options)
+        self._with_load(partial(self._answer_again, answer))
+
+    def _answer_again(self, answer: Message, model: Model, load: Load) -> None:
+        self._strip.clear()
+        self._dialogue.regenerate(answer, model, load, self._options.options)
 
     def _regenerate_last(self) -> None:
         if self._column.items:

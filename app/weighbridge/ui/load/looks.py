@@ -10,7 +10,6 @@ from weighbridge.base.words import plural, text
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.setting_words import setting_in_words
 from weighbridge.choices.way_words import memory_change_in_words, speed_change_in_words
-from weighbridge.estimates.fit import Verdict
 from weighbridge.hardware.machine import Cpu
 from weighbridge.running.load_settings import Change, Control
 from weighbridge.running.state import Running, State
@@ -100,8 +99,3 @@ def threads_warning(load: Load, cpu: Cpu | None, running: Sequence[Running]) -> 
     if threads == cores and cores > 1:
         return text("No core is left for the rest of the machine.")
     return ""
-
-
-def does_not_fit(choice: Choice | None) -> bool:
-    """Whether it is known not to fit."""
-    return choice is not None and choice.fit is not None and choice.fit.verdict is Verdict.NO

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 from weighbridge.base.errors import Cancelled, WeighbridgeError
 from weighbridge.base.words import text
 from weighbridge.choices.corrections import planned_load
+from weighbridge.choices.finding import will_not_fit
 from weighbridge.choices.setting_words import refusal_in_words
 from weighbridge.choices.ways import Way, WayKind
 from weighbridge.library.model import Model
@@ -20,9 +21,10 @@ from weighbridge.running.choose import engine_for, engines_for
 from weighbridge.running.load_settings import applied, command_line, settings_of
 from weighbridge.running.presets import Preset
 from weighbridge.running.state import Running, State
+from weighbridge.ui.asking import Asking
 from weighbridge.ui.load.cards_head import CardsHead
 from weighbridge.ui.load.draft import Draft, groups
-from weighbridge.ui.load.looks import does_not_fit, threads_warning
+from weighbridge.ui.load.looks import threads_warning
 from weighbridge.ui.load.preset_bar import PresetBar
 from weighbridge.ui.load.preset_keeper import PresetKeeper
 from weighbridge.ui.load.reckoner import Reckoner
@@ -59,6 +61,7 @@ class LoadSheet(Page):
         self._sections: list[Section] = []
         self._reckoner = Reckoner(services, self)
         self._room = Room(services, self)
+        self._asking = Asking(services, self)
         self._title = label("", "title")
         self._presets = PresetBar()
         self._keeper = PresetKeeper(services.presets, self._presets, self._asked, self._left_out, self)
@@ -158,16 +161,20 @@ class LoadSheet(Page):
             self._use(draft)
 
     def load(self) -> None:
-        """Load it so, and go back."""
+        """Load it so, and go back. What will not fit is asked about where the sheet has not shown that yet."""
         model, draft = self._model, self._draft
         if model is None or draft is None or not self._load.isEnabled():
             return
         choice = self._reckoned.choice if self._reckoned is not None else None
-        load = planned_load(choice) if choice is not None and choice.load == draft.load else draft.load
-        services = self._services
-        future = services.supervisor.load(model, load)
-        services.settings.change(last_model=model.id)
-        services.background.follow(future, _ignore, self._load_failed)
+        known = choice if choice is not None and choice.load == draft.load else None
+        load = draft.load if known is None else planned_load(known)
+        if will_not_fit(known):  # the ways out are in sight, and the button says so
+            self._make(model, load)
+        else:
+            self._asking.before(model, load, self._make)
+
+    def _make(self, model: Model, load: Load) -> None:
+        self._services.background.follow(self._asking.make(model, load), _ignore, self._load_failed)
         self.closed.emit()
 
     def reset(self) -> None:
@@ -360,7 +367,7 @@ class LoadSheet(Page):
             each.say(self._warnings(draft))
         self._verdict.show_reckoned(reckoned)
         self._cards.show_reckoned(reckoned)
-        needed = does_not_fit(reckoned.choice if reckoned else None)
+        needed = will_not_fit(reckoned.choice if reckoned else None)
         self._summary.show_reckoned(reckoned, needed=needed)
         self._summary.show_command(command_line(draft.load, draft.engine))
         self._show_buttons()
@@ -379,7 +386,7 @@ class LoadSheet(Page):
         refusal = None if draft is None else draft.refusal
         self._load.setEnabled(draft is not None and refusal is None and not self._wrong)
         self._back.setEnabled(draft is not None and (bool(draft.changed) or bool(self._wrong)))
-        anyway = does_not_fit(self._reckoned.choice if self._reckoned else None)
+        anyway = will_not_fit(self._reckoned.choice if self._reckoned else None)
         again = text("Load again") if self._running() is not None else text("Load")
         words = text("Load anyway") if anyway else again
         self._load.setText(words)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from weighbridge.base.errors import Cancelled
+from weighbridge.library.model import Model
+from weighbridge.ui.asking import Asking
 from weighbridge.ui.pages.library_table import LibraryTable
 from weighbridge.ui.services import Services
 from weighbridge.ui.widgets.error_panel import ErrorPanel
+from weighbridge_engines.api import Load
 
 
 class ChosenLoads:
@@ -13,19 +16,16 @@ class ChosenLoads:
 
     def __init__(self, services: Services, table: LibraryTable, errors: ErrorPanel) -> None:
         self._services = services
+        self._asking = Asking(services, table)
         self._table = table
         self._errors = errors
 
     def load(self) -> None:
-        """Load it as it is weighed."""
+        """Load it as it is weighed; where it will not fit, as is chosen."""
         chosen = self._table.chosen
         if chosen is None or chosen.model.problem is not None:
             return
-        services = self._services
-        future = services.supervisor.load(chosen.model, services.weighing.load_to_make(chosen.model))
-        services.settings.change(last_model=chosen.model.id)
-        self._errors.hide()
-        services.background.follow(future, _ignore, self._failed)
+        self._asking.before(chosen.model, self._services.weighing.load_to_make(chosen.model), self._make)
 
     def set_load(self) -> None:
         """Load it with settings."""
@@ -50,6 +50,10 @@ class ChosenLoads:
         chosen = self._table.chosen
         if chosen is not None and chosen.model.problem is None:
             self._services.bus.chat_wanted.emit(chosen.model.id)
+
+    def _make(self, model: Model, load: Load) -> None:
+        self._errors.hide()
+        self._services.background.follow(self._asking.make(model, load), _ignore, self._failed)
 
     def _failed(self, error: BaseException) -> None:
         """What the engine itself failed with stands in the model's own panel; here what never came so far."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from weighbridge import __version__
 from weighbridge.base.errors import EngineFailed, WeighbridgeError
@@ -14,6 +14,7 @@ from weighbridge.base.explain import explain, explain_code
 from weighbridge.base.words import text
 from weighbridge.ui.icons import pixmap
 from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.widgets.borrowing import BorrowingFrame
 from weighbridge.ui.widgets.parts import button, clear, column, fixed_font, label, row, selectable
 from weighbridge_engines.api import Cause
 
@@ -54,7 +55,7 @@ def report_of_causes(causes: Iterable[Cause]) -> Report:
     return Report(said[0], "\n".join(said[1:]), "")
 
 
-class ErrorPanel(QFrame):
+class ErrorPanel(BorrowingFrame):
     """Hidden until it has something to say. Buttons for what to do come from the page."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

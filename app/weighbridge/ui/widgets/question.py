@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
-from shiboken6 import isValid
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from weighbridge.base.words import text
 from weighbridge.ui.theme import STEP
+from weighbridge.ui.widgets.borrowing import BorrowingFrame
 from weighbridge.ui.widgets.parts import button, clear, column, label, row
 
 Answers = Sequence[tuple[str, Callable[[], object]]]
 
 
-class Question(QFrame):
+class Question(BorrowingFrame):
     """Hidden until something is asked."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
-        self._before: QWidget | None = None
         self._what = label("", "heading", wrap=True)
         self._answers = row()
         leave = button(text("Close"), self.hide, "quiet", text("Close this message"))
@@ -39,17 +38,7 @@ class Question(QFrame):
             self._answers.addWidget(self._answer(words, act))
         self.show()
         if focus is not None:
-            self._before = QApplication.focusWidget() or self._before
-            self.buttons[focus].setFocus()
-
-    def setVisible(self, visible: bool) -> None:
-        """What had the focus before it was asked has it again."""
-        before, self._before = self._before, None if not visible else self._before
-        focused = QApplication.focusWidget()
-        had_it = not visible and focused is not None and self.isAncestorOf(focused)
-        super().setVisible(visible)
-        if had_it and before is not None and isValid(before) and before.isVisible():
-            before.setFocus()
+            self.borrow_focus(self.buttons[focus])
 
     @property
     def what(self) -> str:
