@@ -1,6 +1,8 @@
+import hashlib
 import json
 
 import pytest
+from tests.formats.made_gguf import gguf
 
 from weighbridge.base.errors import Unreachable
 from weighbridge.base.task import Task
@@ -25,6 +27,22 @@ def test_it_goes_to_the_models_folder(home, fetched, capsys):
     assert run(["starter"], dict) == 0
     assert fetched == [home / "data" / "models"]
     assert str(home / "data/models/o/r/m.Q4_1.gguf") in capsys.readouterr().out
+
+
+def test_it_can_be_verified_later_on(home, monkeypatch, capsys):
+    def fetch(models, task, *_):
+        path = models / "m.gguf"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(gguf())
+        return path
+
+    monkeypatch.setattr("weighbridge.library.starter.fetch", fetch)
+    monkeypatch.setattr("weighbridge.library.starter.SHA256", hashlib.sha256(gguf()).hexdigest())
+    assert run(["starter"], dict) == 0
+    assert run(["verify", "m"], dict) == 0
+    assert "All bytes are right" in capsys.readouterr().out
+    (home / "data" / "models" / "m.gguf").write_bytes(gguf() + b"more")
+    assert run(["verify", "m"], dict) == 1
 
 
 def test_as_json(home, fetched, capsys):

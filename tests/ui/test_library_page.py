@@ -271,6 +271,7 @@ def test_an_empty_library_gets_the_starter_model(qtbot, empty, services, monkeyp
         task.step(49 << 20, 98 << 20, "downloading")
         go.wait(5)
         fill(models)
+        return models / "starter.gguf"
 
     monkeypatch.setattr("weighbridge.library.starter.fetch", fetch)
     qtbot.mouseClick(empty.empty.button, Qt.MouseButton.LeftButton)

@@ -23,15 +23,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Fetch the starter model into the models folder and print where it is."""
     from weighbridge.base.paths import default_paths
     from weighbridge.base.settings import SettingsStore
+    from weighbridge.cli.loading import open_library
     from weighbridge.hub.access import access_of
     from weighbridge.hub.network import NetworkLog
-    from weighbridge.library.starter import fetch
+    from weighbridge.library.starter import SHA256, fetch
 
     task, paths = Task(), default_paths()
     settings = SettingsStore(paths.settings).value
     access = access_of(lambda: settings, lambda: None, os.environ)
     with Progress(task, shown=sys.stderr.isatty() and not arguments.json):
         path = fetch(paths.models, task, access, NetworkLog(), os.environ)
+    with open_library() as library:
+        library.came(path, SHA256)
     if arguments.json:
         print(json.dumps({"path": str(path), "id": path.stem}))
     else:

@@ -49,6 +49,10 @@ class Hashes:
         self._database = database
         self._promises = Promises(database)
 
+    def promise(self, path: Path, sha256: str) -> None:
+        """Keep that the file at `path`, as it is now, was found to have this hash as it came. Raises OSError."""
+        self._promises.keep(path, sha256)
+
     def promised(self, model: Model) -> tuple[Known | None, ...]:
         """What each part must be, whatever it is now: as its download knew, or as its name says."""
         return tuple(self._promised(part, name) for part, name in zip(model.parts, named_hashes(model), strict=True))

@@ -132,6 +132,12 @@ class Library:
             self._learn(replace(known, problem=found.fault), listing.stamps.get(key_of(known)))
         return found
 
+    def came(self, path: Path, sha256: str) -> None:
+        """A file has come, and was found to have this hash: kept for verifying it later on, where that can be kept."""
+        if self._hashes is not None:
+            with suppress(BadFile, OSError):
+                self._hashes.promise(path, sha256)
+
     def info(self, model: Model) -> ModelInfo | None:
         """The best that is known of `model`: its full header where it was read, else the brief one."""
         return (self._listing.known(model) or model).info

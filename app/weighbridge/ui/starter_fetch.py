@@ -41,10 +41,12 @@ class StarterFetch(QObject):
             self._task.cancel()
 
     def _work(self, task: Task) -> object:
-        from weighbridge.library.starter import fetch  # the Hub's client is heavy
+        from weighbridge.library.starter import SHA256, fetch  # the Hub's client is heavy
 
         services = self._services
-        return fetch(services.paths.models, task, services.access, services.network, os.environ)
+        path = fetch(services.paths.models, task, services.access, services.network, os.environ)
+        services.library.came(path, SHA256)
+        return path
 
     def _done(self, path: object) -> None:
         del path
