@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,7 @@ NOT_CODES = {
 """What looks like a code: two kinds of answer, a command of the window, three files, a setting of an engine."""
 
 
+@cache
 def trees():
     return [(path, ast.parse(path.read_text("utf-8"))) for path in SOURCES]
 
