@@ -154,6 +154,27 @@ CONTEXT = (
             16384,
             "setting.capped_to_context",
         ),
+        (
+            Load("m", batch=512, context=300),  # the context is padded, the batch is not
+            ("I llama_context: n_ctx = 512", "I llama_context: n_batch = 300"),
+            "batch",
+            300,
+            "setting.capped_to_context",
+        ),
+        (
+            Load("m", micro_batch=512, batch=512, context=300),
+            ("I llama_context: n_ctx = 512", "I llama_context: n_batch = 300", "I llama_context: n_ubatch = 300"),
+            "micro_batch",
+            300,
+            "setting.capped_to_context",
+        ),
+        (
+            Load("m", context=2000, slots=3, unified=False),  # 3 x 768
+            ("I llama_context: n_ctx = 2304",),
+            "context",
+            2304,
+            "setting.padded",
+        ),
         (Load("m", batch=2048, task="embedding"), CONTEXT, "batch", 512, "setting.whole_batch"),
         (
             Load("m", flash_attention=True),

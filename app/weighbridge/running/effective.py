@@ -175,11 +175,22 @@ def _reason(load: Load, setting: Setting, values: Mapping[str, object]) -> str:
         return "setting.no_prompts_with_adapters"
     if setting.name in ("batch", "micro_batch") and load.task != "chat":
         return "setting.whole_batch"
+    if setting.name == "context" and got == _shared_out(load):
+        return "setting.padded"
+    if setting.name in ("batch", "micro_batch") and got == load.context:
+        return "setting.capped_to_context"
     if isinstance(asked, int) and isinstance(got, int):
         for code, names, holds in _CAUSES:
             if setting.name in names and holds(asked, got, values):
                 return code
     return "setting.changed_by_engine"
+
+
+def _shared_out(load: Load) -> int | None:
+    """What comes of the context that was asked for where each slot has a cache of its own: each is padded."""
+    if load.context is None or load.unified is not False:
+        return None
+    return load.slots * _aligned(_aligned(load.context) // load.slots)
 
 
 def _aligned(tokens: int) -> int:
