@@ -10,14 +10,22 @@ import os
 import sys
 from collections.abc import Sequence
 
-from weighbridge.hub.environment import prepare
+INTERRUPTED = 130
 
 
 def main() -> int:
-    """What the command `weighbridge` does."""
-    argv = sys.argv[1:]
+    """What the command `weighbridge` does. Ctrl-C while it is still being read in ends it without a word."""
+    try:
+        return _dispatch(sys.argv[1:])
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _dispatch(argv: Sequence[str]) -> int:
     if argv[:1] == ["probe"]:
         return worker(argv)
+    from weighbridge.hub.environment import prepare
+
     prepare(os.environ)
     from weighbridge_engines.catalogue import catalogue
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from weighbridge import __version__
+from weighbridge import __main__, __version__
 from weighbridge.base.errors import Cancelled, EngineFailed, NotFound
 from weighbridge.cli import main
 
@@ -58,6 +58,16 @@ def test_an_error_is_told_as_json(monkeypatch, capsys):
 @pytest.mark.parametrize("act", [interrupt, cancel])
 def test_an_interruption_is_no_error(monkeypatch, capsys, act):
     assert run_act(monkeypatch, act) == 130
+    assert capsys.readouterr() == ("", "Stopped.\n")
+
+
+def test_an_interruption_before_a_command_runs_leaves_no_trace(monkeypatch, capsys):
+    def read_in(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["weighbridge", "ls"])
+    monkeypatch.setattr(main, "run", read_in)
+    assert __main__.main() == 130
     assert capsys.readouterr() == ("", "")
 
 

@@ -85,6 +85,7 @@ def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int
             tell_error(error, as_json=getattr(arguments, "json", False))
         return FAILED
     except (Cancelled, KeyboardInterrupt):
+        print(text("Stopped."), file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         _forget_stdout()
