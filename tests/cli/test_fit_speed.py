@@ -107,6 +107,8 @@ def test_several_cards(here, headed, capsys):
     answer = told(capsys, headed("llama-3.3-70b"), "--gpu", "RTX 3090", "--gpus", "2", "--ram", "64")
     assert answer["verdict"] in ("fits", "tight")
     assert [place["device"] for place in answer["decode_tps"]["basis"]["places"]] == ["NVIDIA GeForce RTX 3090"] * 2
+    out = said(capsys, headed("llama-3.3-70b"), "--gpu", "RTX 3090", "--gpus", "2", "--ram", "64")
+    assert "NVIDIA GeForce RTX 3090 (1), bytes" in out and "NVIDIA GeForce RTX 3090 (2), bytes" in out
 
 
 def test_a_laptop_card_is_slower_than_the_one_of_its_name(here, headed, capsys):

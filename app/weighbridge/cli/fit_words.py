@@ -96,8 +96,8 @@ def _terms(estimate: Estimate, places: Sequence[Place]) -> str:
     used = [place for place in places if any(share.place == place.id for share in estimate.shares)]
     shares = [estimate.share(place.id) for place in used]
     head = [""]
-    for place in used:
-        head += [text("{place}, bytes", place=place_in_words(place)), ""]
+    for name in _apart([place_in_words(place) for place in used]):
+        head += [text("{place}, bytes", place=name), ""]
     rows = [
         [term_in_words(term), *_cells([share.terms.get(term, 0) for share in shares])]
         for term in Term
@@ -106,6 +106,13 @@ def _terms(estimate: Estimate, places: Sequence[Place]) -> str:
     rows.append([text("Together"), *_cells([share.total_bytes for share in shares])])
     rows.append([text("Free now"), *_cells([place.free_bytes for place in used])])
     return table(head, rows, right=tuple(range(1, len(head))))
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """Names of which some may be the same, as of two cards of one kind: these with a number behind."""
+    return [
+        f"{name} ({names[: at + 1].count(name)})" if names.count(name) > 1 else name for at, name in enumerate(names)
+    ]
 
 
 def _cells(amounts: Sequence[int | None]) -> list[str]:
