@@ -142,7 +142,12 @@ def test_for_another_machine_all_is_weighed_and_loading_stays_here(page, full, q
     assert {bar.memory.name for bar in page.detail.weighed.bars.bars} == {"RAM", "NVIDIA GeForce RTX 4090"}
     assert page.controls._layers.isVisible()
     assert full.weighing.load_to_make(page.table.chosen.model).gpu_layers is None
-    page.loads.load()
+    with qtbot.waitSignal(full.bus.unmet_found, check_params_cb=lambda unmet: unmet is not None) as asked:
+        page.loads.load()
+    (unmet,) = asked.args
+    assert {place.name for place in unmet.finding.asked.places}.isdisjoint({"NVIDIA GeForce RTX 4090"})
+    assert full.supervisor.loads == []
+    unmet.go(unmet.finding.model, unmet.finding.load)
     assert full.supervisor.loads == [(LARGER, 1 << 17)]
     assert page.escape()
     assert not strip.isVisible()
