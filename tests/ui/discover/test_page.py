@@ -505,7 +505,7 @@ def test_after_signing_in_what_could_not_be_read_is_looked_at_by_itself(qtbot, p
     asked.bus.account_changed.emit()
     qtbot.waitUntil(lambda: bool(rows(page)) and rows(page)[0].weighed is not None and rows(page)[0].bits is not None)
     qtbot.waitUntil(lambda: rows(page)[0].fit_badge is not None and rows(page)[0].fit_badge[0] != "unknown")
-    assert not page.pane.detail._note.isVisible()
+    qtbot.waitUntil(lambda: not page.pane.detail._note.isVisible())
 
 
 def test_who_signs_in_on_another_page_has_nothing_asked_behind_his_back(qtbot, page, fake, asked):
