@@ -20,6 +20,8 @@ MOST_SLOTS = 256
 """LLAMA_MAX_SEQ: more sequences than this llama.cpp refuses."""
 
 _MOST_TOKENS, _MOST_LAYERS, _MOST_THREADS = 1 << 30, 10_000, 512
+_WARM_UP = 2
+"""Tokens of the empty run after a load, begin and end of a text: in a batch of fewer the server ends itself."""
 _MEMORY = frozenset({Change.MEMORY})
 _SPEED = frozenset({Change.SPEED})
 _ANSWERS = frozenset({Change.ANSWERS})
@@ -49,7 +51,7 @@ def _inverse(value: float) -> float:
 
 
 _CONTEXT = (
-    Control("context", "context", Kind.WHOLE, "n_ctx", _BOTH, low=1, high=_MOST_TOKENS, unit="tokens"),
+    Control("context", "context", Kind.WHOLE, "n_ctx", _BOTH, low=_WARM_UP, high=_MOST_TOKENS, unit="tokens"),
     Control("slots", "context", Kind.WHOLE, "n_parallel", _BOTH, low=1, high=MOST_SLOTS, default=1),
     Control("unified", "context", Kind.SWITCH, "kv_unified", _MEMORY),
     Control("key_type", "context", Kind.CHOICE, "cache_type_k", _ALL, choices=CACHE_TYPES, default="f16",
@@ -63,7 +65,7 @@ _CONTEXT = (
 )  # fmt: skip
 
 _PROMPTS = (
-    Control("batch", "prompt", Kind.WHOLE, "n_batch", _BOTH, low=1, high=65_536, unit="tokens", default=512),
+    Control("batch", "prompt", Kind.WHOLE, "n_batch", _BOTH, low=_WARM_UP, high=65_536, unit="tokens", default=512),
     Control("micro_batch", "prompt", Kind.WHOLE, "n_ubatch", _BOTH, low=1, high=65_536, unit="tokens"),
     Control("prompt_cache_mib", "prompt", Kind.WHOLE, "cache_ram_mib", _BOTH, low=0, high=1 << 20, unit="MiB",
             default=512),

@@ -143,6 +143,14 @@ def test_it_reaches_the_library_and_a_program(name):
     assert value_of(with_value(load, control, None), control) == value_of(Load("/m.gguf"), control)
 
 
+@pytest.mark.parametrize("name", ["context", "batch"])
+def test_what_is_too_short_for_the_run_that_warms_up_is_refused(name):
+    checked(Load("m", **{name: 2}))
+    with pytest.raises(Unsupported) as refusal:
+        checked(Load("m", **{name: 1}))
+    assert (refusal.value.cause.code, refusal.value.cause.values["low"]) == ("setting.range", "2")
+
+
 @pytest.mark.parametrize("control", [each for each in CONTROLS if each.low is not None], ids=lambda each: each.name)
 def test_a_number_out_of_its_range_is_refused_with_the_range(control):
     for number in (control.low - 1, *([] if control.high is None else [control.high + 1])):
