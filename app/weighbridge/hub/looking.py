@@ -10,6 +10,7 @@ from typing import Protocol
 from weighbridge.base.errors import Refused, WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.formats.exl_names import exl_of_names
+from weighbridge.formats.variant import Variant
 from weighbridge.hub.abandon import abandonable
 from weighbridge.hub.hits import Hit
 from weighbridge.hub.kept import Kept
@@ -64,7 +65,8 @@ class Sight:
 
     `branches` are other spots of the repository with more choices, not looked into yet: those of EXL models lie there,
     one for each size. `unread` is why headers or configs could not be read, where they could not: a licence that is
-    not accepted yet, too many requests. `hit` is what is told of the repository.
+    not accepted yet, too many requests. `hit` is what is told of the repository. `left_out` is how many more choices
+    there are, of one that was cut with `within`.
     """
 
     spot: Spot
@@ -73,6 +75,16 @@ class Sight:
     branches: tuple[Spot, ...] = ()
     unread: WeighbridgeError | None = None
     hit: Hit | None = None
+    left_out: int = 0
+
+    def within(self, most: int, meant: Variant | None = None) -> Sight:
+        """With the first `most` choices, and the one that is `meant` among them."""
+        if len(self.offers) <= most:
+            return self
+        first = [offer for offer in self.offers if offer.variant == meant][:1]
+        rest = [offer for offer in self.offers[:most] if offer not in first]
+        kept = (*first, *rest)[:most]
+        return replace(self, offers=kept, left_out=len(self.offers) - len(kept))
 
 
 class Looker:

@@ -152,6 +152,13 @@ def _gguf(
     name_hashes(repo, "main")
 
 
+def add_many(hub: FakeHub, repo_id: str, count: int) -> None:
+    """A repository of `count` choices, each a model of its own name."""
+    content = gguf_content(SMALL, "Q4_K_M")
+    repo = hub.add(repo_id, {f"M{at:05}-Q4_K_M.gguf": content for at in range(count)}, tags=("gguf",))
+    name_hashes(repo, "main")
+
+
 def gguf_content(made: Dense, quant: str) -> Made:
     """A file with all tensors in its header."""
     type_id, file_type = QUANTS[quant]

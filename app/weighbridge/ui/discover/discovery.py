@@ -11,18 +11,19 @@ from PySide6.QtCore import QObject, Signal
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.choices.offered import Offered
+from weighbridge.formats.variant import Variant
 from weighbridge.hub.abandon import abandonable
 from weighbridge.hub.groups import Group, groups, of_tasks
 from weighbridge.hub.hits import FORMATS, Hit, Query
 from weighbridge.hub.layout import Layout, Shelf, shelf_of
-from weighbridge.hub.looking import MAIN, Sight, Spot, Whole
+from weighbridge.hub.looking import MAIN, Looker, Sight, Spot, Whole
 from weighbridge.hub.reference import Reference
 from weighbridge.hub.remote import Repository
 from weighbridge.hub.wanted import chosen
 from weighbridge.library.model import Model
 from weighbridge.library.places import downloads_folder
 from weighbridge.ui.discover.asking import Asking, Kind, hits_of
-from weighbridge.ui.discover.looks import Looks, place_of
+from weighbridge.ui.discover.looks import MOST_CHOICES, Looks, place_of
 from weighbridge.ui.discover.opened import Opened
 from weighbridge.ui.discover.wish import Wish
 from weighbridge.ui.services import Services
@@ -123,8 +124,8 @@ class Discovery(QObject):
         looker = self._services.looker
         self._asking.ask(
             Kind.OPEN,
-            lambda task: looker.look(spot, task),
-            lambda sight: self._named(reference, sight),
+            lambda task: _look_for(looker, spot, reference, task),
+            lambda found: self._named(reference, *found),
             self.failed.emit,
         )
         self.told.emit()
@@ -187,7 +188,12 @@ class Discovery(QObject):
         opened, group = self._opened.get(key), self._groups.get(key)
         if opened is None or not (opened.is_asked or (group is not None and _base_of(group) is None)):
             return False
-        return all(row.offer is not None for row in self.rows(key))
+        return all(row.offer is not None for row in self.rows(key)) and not opened.left_out
+
+    @property
+    def left_out(self) -> int:
+        """How many choices of what is open `rows` does not tell, for there are too many."""
+        return self._opened[self._key].left_out if self._key in self._opened else 0
 
     def formats(self, key: str) -> set[str]:
         """The formats that a base model is to be had in, as far as lists tell."""
@@ -309,20 +315,19 @@ class Discovery(QObject):
         self.failed.emit(error)
         self.told.emit()
 
-    def _named(self, reference: Reference, sight: Sight) -> None:
+    def _named(self, reference: Reference, sight: Sight, meant: Variant | WeighbridgeError) -> None:
         key = f"={place_of(sight.spot)}"
         self.looks.keep(sight)
         self._opened[key] = Opened(sight.repository.id, (sight.spot,))
         self._key = key
         self.told.emit()
-        try:
-            variant = chosen([offer.variant for offer in sight.offers], reference)
-        except WeighbridgeError as error:
+        if isinstance(meant, WeighbridgeError):
             if reference.file is not None or reference.quant is not None:
-                self.failed.emit(error)
+                self.failed.emit(meant)
             return
-        meant = (row for row in self.rows(key) if row.offer is not None and row.offer.variant == variant)
-        for row in meant:
+        rows = (row for row in self.rows(key) if row.offer is not None and row.offer.variant == meant)
+        row = next(rows, None)
+        if row is not None:
             self.meant.emit(row.key)
 
     def _seen(self, spot: Spot, sight: Sight) -> None:
@@ -349,6 +354,16 @@ class Discovery(QObject):
         services = self._services
         folder = downloads_folder(services.paths, services.settings.value, os.environ)
         return shelf_of(repository, Layout(services.settings.value.download_target), folder)
+
+
+def _look_for(looker: Looker, spot: Spot, reference: Reference, task: Task) -> tuple[Sight, Variant | WeighbridgeError]:
+    """What there is at a spot, and which choice of it is meant, or why none is."""
+    sight = looker.look(spot, task)
+    try:
+        meant = chosen([offer.variant for offer in sight.offers], reference)
+    except WeighbridgeError as error:
+        return sight.within(MOST_CHOICES), error
+    return sight.within(MOST_CHOICES, meant), meant
 
 
 def _untold(spot: Spot) -> Spot:

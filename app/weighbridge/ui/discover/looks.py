@@ -22,6 +22,8 @@ CALLS_OF_A_LOOK = 3
 RESERVE = 60
 """Calls that are left for what the user asks himself: looks that only serve to count stop above it."""
 
+MOST_CHOICES = 500
+"""Choices of one repository that are shown: no real one has half as many, and each costs time of the window."""
 MOST_KEPT = 400
 _SECOND_MS = 1000
 
@@ -177,4 +179,4 @@ class Looks(QObject):
 
 
 def _look(looker: Looker, spot: Spot, task: Task) -> Sight:
-    return looker.look(spot, task)
+    return looker.look(spot, task).within(MOST_CHOICES)

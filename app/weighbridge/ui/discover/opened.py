@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.choices.offered import Offered, offered
@@ -13,13 +14,16 @@ from weighbridge.hub.remote import Repository
 from weighbridge.library.model import Model
 from weighbridge.ui.discover.looks import place_of
 
+MOST_ROWS = 1_000
+"""Choices of one base model that are shown: 1,000 are drawn in some 20 ms."""
+
 
 @dataclass
 class Opened:
     """`spots` are where its choices lie, branches that a look has told of not among them. `wholes` is what the whole
     headers told that were read, by the key of their row; the headers themselves, which are some MiB, are kept of the
     last row alone. `is_asked`: the Hub has told which other repositories hold it. `failed` is why a look failed, by
-    `place_of` its spot.
+    `place_of` its spot. `left_out` is how many choices the last `rows` did not have, for there were too many.
     """
 
     title: str
@@ -27,18 +31,24 @@ class Opened:
     is_asked: bool = False
     wholes: dict[str, Whole] = field(default_factory=dict)
     failed: dict[str, WeighbridgeError] = field(default_factory=dict)
+    left_out: int = 0
     _without_heads: set[str] = field(default_factory=set)
     _made: dict[str, tuple[Sight, tuple[Model, ...], tuple[Offered, ...]]] = field(default_factory=dict)
 
     def rows(
         self, sights: Mapping[str, Sight], shelf: Callable[[Repository], Shelf], models: tuple[Model, ...]
     ) -> tuple[Offered, ...]:
-        """All choices as they are known now. A row that did not change is the same object as before."""
+        """The choices as they are known now, MOST_ROWS at most. A row that did not change is the same as before."""
         found: dict[str, Offered] = {}
+        self.left_out = 0
         for spot in self.spots:
-            for row in self._of(spot, sights, shelf, models, 0):
-                found.setdefault(row.key, row)
-        return tuple(found.values())
+            if len(found) < MOST_ROWS:
+                for row in self._of(spot, sights, shelf, models, 0):
+                    found.setdefault(row.key, row)
+            elif (sight := sights.get(place_of(spot))) is not None:
+                self.left_out += len(sight.offers) + sight.left_out
+        self.left_out += max(0, len(found) - MOST_ROWS)
+        return tuple(islice(found.values(), MOST_ROWS))
 
     def learn(self, key: str, whole: Whole) -> None:
         """The whole header of a row was read."""
@@ -74,6 +84,7 @@ class Opened:
         if sight is None or depth > 1:
             yield Offered(spot)
             return
+        self.left_out += sight.left_out
         made = self._made.get(place_of(spot))
         if made is None or made[0] is not sight or made[1] is not models:
             rows = offered(sight, shelf(sight.repository), models)

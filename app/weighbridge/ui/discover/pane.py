@@ -350,7 +350,17 @@ class ChoicesPane(QWidget):
             return text("Asking which repositories have it…")
         if any(one.is_looked_at for one in rows):
             return text("Looking into it…")
-        return next((facts_in_words(one.info) for one in self.models() if one.info is not None), "")
+        facts = next((facts_in_words(one.info) for one in self.models() if one.info is not None), "")
+        return " · ".join(filter(None, (self._left_out_in_words(), facts)))
+
+    def _left_out_in_words(self) -> str:
+        count = self._discovery.left_out
+        if not count:
+            return ""
+        said = plural(
+            "{count} more choice is not shown", "{count} more choices are not shown", count, count=number(count)
+        )
+        return text("{left_out}: to see one, paste its address", left_out=said)
 
     def _nothing_in_words(self) -> str:
         if self._discovery.key:
