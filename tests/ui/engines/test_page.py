@@ -71,7 +71,7 @@ def test_a_card_that_nothing_uses_has_one_button_that_installs_the_build(qtbot, 
     row = made.page.rows["made-cuda"]
     assert row.shown[1].startswith("Version 1.5 · ")
     assert "Update" not in menu(row)
-    assert {"Ask what it sees", "Log of its installation", "Copy command", "Remove…"} <= set(menu(row))
+    assert {"Ask what it sees", "Log of its installation", "Copy the command", "Remove…"} <= set(menu(row))
 
 
 def test_after_an_installation_all_else_asks_the_engines_anew(qtbot, make):

@@ -33,7 +33,7 @@ _TITLES: Mapping[Act, str] = {
     Act.WHEELS: mark("Install from wheels…"),
     Act.PROBE: mark("Ask what it sees"),
     Act.LOG: mark("Log of its installation"),
-    Act.COPY: mark("Copy command"),
+    Act.COPY: mark("Copy the command"),
     Act.REMOVE: mark("Remove…"),
     Act.FORGET: mark("Take off the list"),
 }
