@@ -32,6 +32,11 @@ class CardView(QWidget):
         return self._links
 
     @property
+    def view(self) -> MarkdownView:
+        """The card as it is drawn."""
+        return self._view
+
+    @property
     def raw(self) -> str:
         """The Markdown that is shown."""
         return self._view.raw

@@ -53,6 +53,11 @@ class MarkdownView(QWidget):
         """The text as it came."""
         return self._raw
 
+    @property
+    def is_drawing(self) -> bool:
+        """Whether some of the text is still to be drawn."""
+        return bool(self._waiting)
+
     def show_text(self, raw: str, *, whole: bool = True) -> None:
         """Show `raw` in place of what was shown; more may follow where it is not `whole`."""
         self._raw, self._whole, self._is_stale = raw, whole, False
