@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
-from importlib import import_module, metadata, util
+from importlib import import_module, metadata
 from typing import Any
 
 from weighbridge_engines.api import Capability, Cause, Device, Engine, Load
+from weighbridge_engines.installed import is_installed
 from weighbridge_engines.llama_cpp_log import Say, log_lines
 from weighbridge_engines.llama_cpp_model import LlamaModel
 from weighbridge_engines.llama_cpp_parameters import CONTROLS, checked
@@ -28,7 +29,7 @@ _KINDS = ("cpu", "gpu", "shared", "cpu", "gpu")
 
 def missing() -> Cause | None:
     """None, or that the package is not installed."""
-    return None if util.find_spec("llama_cpp") else Cause("engine.not_installed", {"package": PACKAGE})
+    return None if is_installed("llama_cpp") else Cause("engine.not_installed", {"package": PACKAGE})
 
 
 def version() -> str | None:

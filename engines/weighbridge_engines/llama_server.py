@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 from functools import reduce
-from importlib import metadata, util
+from importlib import metadata
 from typing import Any
 
 from weighbridge_engines import schemas
 from weighbridge_engines.api import Capability, Cause, Device, Engine, Load, Unsupported
 from weighbridge_engines.cuda_bandwidth import bandwidth
+from weighbridge_engines.installed import is_installed
 from weighbridge_engines.llama_failures import diagnose
 from weighbridge_engines.llama_log import report, row
 from weighbridge_engines.llama_parameters import command_line, values
@@ -28,7 +29,7 @@ from weighbridge_engines.llama_settings import CONTROLS, checked_for_library
 
 def missing() -> Cause | None:
     """None, or that the wheel is not installed."""
-    return None if util.find_spec("xllamacpp") else Cause("engine.not_installed", {"package": "xllamacpp"})
+    return None if is_installed("xllamacpp") else Cause("engine.not_installed", {"package": "xllamacpp"})
 
 
 def version() -> str | None:

@@ -111,3 +111,15 @@ def test_what_comes_in_bulk_is_left_out_without_a_look(collector, monkeypatch):
     collector._look()
     assert looked == []
     assert gc.get_freeze_count() >= len(listing)
+
+
+def test_what_comes_in_bulk_by_and_by_is_left_out_without_a_look_too(collector, monkeypatch):
+    looked, listing = [], []
+    monkeypatch.setattr(garbage, "due", lambda counts, thresholds: 1)
+    monkeypatch.setattr(garbage, "bearable", lambda generation, *_: generation)
+    monkeypatch.setattr(gc, "collect", looked.append)
+    for _ in range(4):
+        listing += [[number] for number in range(garbage.BULK // 3)]
+        collector._look()
+    assert len(looked) <= 3
+    assert gc.get_freeze_count() >= garbage.BULK

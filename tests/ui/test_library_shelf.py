@@ -218,11 +218,11 @@ def test_off_the_list_without_a_question_and_back_by_undo(page, full, qtbot):
 def test_what_is_off_the_list_is_counted_and_put_back(page, full, qtbot):
     page.shelf.take_off(page.table.chosen.model)
     part = page.foot.part("off")
-    assert part.text() == "1 taken off the list"
+    qtbot.waitUntil(lambda: part.text() == "1 taken off the list")
     part.click()
     assert page.foot.panel.said[0] == SMALL
     page.foot.panel.buttons[0].click()
-    assert part.isHidden()
+    qtbot.waitUntil(part.isHidden)
     assert not page.foot.panel.isVisible()
     assert SMALL in listed(page)
 

@@ -80,7 +80,7 @@ def test_how_fast_an_answer_was_counts_without_a_restart(qtbot, program):
     kept = SpeedObservations(program._core.database)
     kept.keep(SpeedObservation(now, False, 100, 61.4, None, None, 50.0, None, 0.0, 1e9, {"host": 40.0}))
     program.bus.speed_kept.emit()
-    qtbot.waitUntil(lambda: [one.decode_tps for one in program._speeds.runs] == [61.4])
+    qtbot.waitUntil(lambda: [one.decode_tps for one in program.services.weighing.sources.speeds.runs] == [61.4])
     program.close()
     program.bus.speed_kept.emit()
 

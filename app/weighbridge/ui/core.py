@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.engines import Engines
     from weighbridge.running.installation import Installer
+    from weighbridge.running.paces import SpeedTables
     from weighbridge.running.parts import Parts
     from weighbridge.running.presets import Presets
     from weighbridge.running.recording import Recorders
@@ -50,6 +51,7 @@ class Core:
     installer: Installer
     blueprints: Blueprints
     recorders: Recorders
+    speed_tables: SpeedTables
     tokens: TokenStore
     hub: HubParts
 
@@ -76,6 +78,7 @@ def build_core(
     from weighbridge.library.marks import Marks
     from weighbridge.running.devices import EngineDevices
     from weighbridge.running.engines import live
+    from weighbridge.running.paces import speed_tables
     from weighbridge.running.parts import Parts
     from weighbridge.running.presets import Presets
     from weighbridge.running.recording import machine_recorders
@@ -111,6 +114,7 @@ def build_core(
         installer=_installer(known, hub),
         blueprints=blueprints,
         recorders=recorders,
+        speed_tables=speed_tables(),
         tokens=tokens,
         hub=hub,
     )

@@ -6,7 +6,7 @@ pool, which Qt does not allow: the program hangs or crashes, seldom and anywhere
 Python also collects when it likes. All that thousands of models hold takes 300 ms to look through, which is seen where
 a slider moves. So while there is work only what is new is collected, which is little as it is done often. The old waits
 until nobody has done anything for some seconds, and what outlives a whole collection is left out of the next ones, but
-for one in `DEEP`. Very much that is new at once is a listing: it stays, and is left out without a look.
+for one in `DEEP`. Very much that is new, at once or by and by, is a listing: it stays, and is left out without a look.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONG_REST_S = 5.0
 PATIENCE_S = 600.0
 """Without a rest, old garbage waits so long."""
 BULK = 30_000
-"""So many new objects at once take 20 ms to look through."""
+"""So many objects take 20 ms to look through."""
 DEEP = 20
 """One whole collection of so many looks through all that there is."""
 
@@ -52,6 +52,7 @@ class Garbage(QObject):
         super().__init__(parent)
         gc.disable()
         self._whole = 0
+        self._kept = 0  # so many objects may have outlived a look since all that there is was left out
         self._seen_s, self._used_s = time.monotonic(), time.thread_time()
         self._worked_s = self._rested_s = self._seen_s
         self._timer = QTimer(self, interval=LOOK_MS)
@@ -66,7 +67,7 @@ class Garbage(QObject):
 
     def _look(self) -> None:
         if gc.get_count()[0] > BULK:
-            gc.freeze()
+            self._leave_out()
         is_busy = self._share_used() > REST
         if is_busy:
             self._worked_s = self._seen_s
@@ -85,11 +86,24 @@ class Garbage(QObject):
         return share
 
     def _collect(self, generation: int) -> None:
+        self._kept += gc.get_count()[0]
         if generation < 2:
-            gc.collect(generation)
+            self._collect_young(generation)
             return
         self._whole += 1
-        if self._whole % DEEP == 0:
+        is_deep = self._whole % DEEP == 0
+        if is_deep:
             gc.unfreeze()
-        gc.collect()
+        if is_deep or self._kept <= BULK:
+            gc.collect()
+        self._leave_out()
+
+    def _collect_young(self, generation: int) -> None:
+        if generation and self._kept > BULK:
+            self._leave_out()
+        else:
+            gc.collect(generation)
+
+    def _leave_out(self) -> None:
         gc.freeze()
+        self._kept = 0

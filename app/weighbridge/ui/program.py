@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.locks import OwnerLock
 from weighbridge.base.paths import Paths
 from weighbridge.base.settings import Settings, SettingsStore
@@ -24,24 +23,19 @@ from weighbridge.ui.core import Core, build_core
 from weighbridge.ui.ending import Ending
 from weighbridge.ui.faults import catch_faults, log_to
 from weighbridge.ui.garbage import Garbage
+from weighbridge.ui.in_turns import InTurns
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.pulse import Pulse
 from weighbridge.ui.services import Services
+from weighbridge.ui.sidebar import PAGES
 from weighbridge.ui.speech import Speech
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.window import Window
 from weighbridge_engines.api import Engine
 
-if TYPE_CHECKING:
-    from weighbridge.ui.downloads import Downloads
-    from weighbridge.ui.engines.driving import EngineBuilds
-    from weighbridge.ui.machine_facts import MachineFacts
-    from weighbridge.ui.memory_watch import MemoryWatch
-    from weighbridge.ui.speedometers import Speedometers
-    from weighbridge.ui.weighing import Weighing
-
 Engines = Callable[[], Mapping[str, Engine]]
 
+_FIRST_PAGE = "library"
 _FIRST_PAINT_MS = 20
 """So long nothing else is begun, for it would share the processor with what paints the first rows."""
 
@@ -101,9 +95,9 @@ class Program(QObject):
         self.theme = Theme(app, self.settings, paths.data / "glyphs")
         self.background = Background(self)
         self._network_pulse = Pulse(self)
+        self._steps = InTurns(self)
         self.services: Services | None = None
         self._core: Core | None = None
-        self._speeds: Speedometers | None = None
         self._closing = False
         self.ways_out = Closing(self.settings, self)
         self.ways_out.ended.connect(self.close)
@@ -151,6 +145,7 @@ class Program(QObject):
             steps.callback(self._close_downloads)
             steps.callback(self._network_pulse.stop)
             steps.callback(self.window.shut)
+            steps.callback(self._steps.forget)
             self.settings.change(window_geometry=self.window.geometry_text())
             self.window.hide()
             self.ways_out.leave_tray()
@@ -182,7 +177,7 @@ class Program(QObject):
 
         def build(task: Task) -> Core:
             del task
-            _makers()  # the pages' imports take longer than making them, and need no GUI thread
+            _import_first()
             core = build_core(self._paths, lambda: self.settings.value, self._engines, self._mark)
             self._core = core
             core.library.recall()  # so that the first page has its rows as it comes
@@ -191,20 +186,42 @@ class Program(QObject):
         self.background.run(build, self._built, self.window.show_error)
 
     def _built(self, core: Core) -> None:
-        self.services = self._make_services(core)
+        """The rest step by step, so that the window never stands still: services, the first page, its sight."""
+        from weighbridge.ui.assembly import Frame, make_services
+
+        frame = Frame(self._paths, self.settings, self.background, self.theme, self.bus, self)
+        self.services = services = make_services(core, frame)
+        self._steps.ask(
+            lambda: self._listen(core, services),
+            lambda: self.window.take(services, _makers()),
+            lambda: self.window.prepare(_FIRST_PAGE),
+            lambda: self.window.put_in(_FIRST_PAGE),
+            self._show_first,
+            lambda: self._tell(core, services),
+        )
+
+    def _listen(self, core: Core, services: Services) -> None:
         core.supervisor.subscribe(self.bus.running_changed.emit)
         core.library.subscribe(lambda _model: self.bus.header_read.emit())
         self._network_pulse.beat.connect(self.bus.network_changed)
-        self.services.network.subscribe(self._network_pulse.poke)
+        services.network.subscribe(self._network_pulse.poke)
         core.recorders.speeds.subscribe(self.bus.speed_kept.emit)
         self.bus.speed_kept.connect(self._reread_speeds)
-        self._fill(self.window, "library")
+        self.bus.library_changed.connect(self._keep_glimpse)
+
+    def _show_first(self) -> None:
+        """The others follow once their code is there."""
+        self.window.show_first(_FIRST_PAGE)
+        self.background.run(
+            lambda _task: _other_pages(), lambda _made: self.window.make_others(), self.window.show_error
+        )
+
+    def _tell(self, core: Core, services: Services) -> None:
         if (absent := core.absent()) is not None:
             self.window.show_absent_engine(absent)
         if core.database.notice is not None:
             self.window.show_error(core.database.notice)
-        self.bus.library_changed.connect(self._keep_glimpse)
-        port = self.services.port
+        port = services.port
         port.changed.connect(lambda: self._tell_port(port.url))
         if self.settings.value.port_on:
             port.open()
@@ -224,127 +241,10 @@ class Program(QObject):
 
         self.background.run(work, _ignore, _ignore)
 
-    def _make_services(self, core: Core) -> Services:
-        from weighbridge.chat.speeds import AnswerSpeeds
-        from weighbridge.hardware.again import look_again
-        from weighbridge.hardware.detect import detect
-        from weighbridge.hardware.load import ProcessorLoad
-        from weighbridge.hardware.measured import Measurements
-        from weighbridge.running.whole import cards_of
-        from weighbridge.server.requests import RequestRecords
-        from weighbridge.ui.machine_facts import MachineFacts
-        from weighbridge.ui.memory_watch import MemoryWatch, Sampler
-        from weighbridge.ui.port_control import OpenPort, PortControl
-
-        records = RequestRecords()
-
-        def make_port() -> OpenPort:
-            from weighbridge.server.gateway import gateway
-            from weighbridge.server.serving import Port
-
-            return Port(gateway(core.library, core.supervisor, records))
-
-        measurements = Measurements.within(self._paths.data)
-        sampler = Sampler(
-            lambda: measurements.apply(detect()), lambda machine, cards: look_again(machine, with_cards=cards)
-        )
-        facts = MachineFacts(core.engine_devices, measurements, self.background, self, absent=core.absent)
-        memories = MemoryWatch(
-            sampler, core.supervisor.running, self.background, self, ProcessorLoad().now, facts.complete
-        )
-        core.supervisor.use_cards(cards_of(lambda: memories.machine, core.engines, core.blueprints.of))
-        return Services(
-            paths=self._paths,
-            settings=self.settings,
-            library=core.library,
-            marks=core.marks,
-            presets=core.presets,
-            hashes=core.hashes,
-            supervisor=core.supervisor,
-            store=core.store,
-            answer_speeds=AnswerSpeeds(core.supervisor, core.recorders.speeds),
-            port=PortControl(make_port, records, self.settings, self.background, self),
-            memories=memories,
-            facts=facts,
-            weighing=self._make_weighing(core, memories, facts),
-            builds=self._make_builds(core, memories, facts),
-            access=core.hub.access,
-            tokens=core.tokens,
-            token=core.hub.token,
-            network=core.hub.network,
-            hub=core.hub.hub,
-            searches=core.hub.searches,
-            looker=core.hub.looker,
-            downloads=self._make_downloads(core),
-            background=self.background,
-            theme=self.theme,
-            bus=self.bus,
-        )
-
-    def _make_builds(self, core: Core, memories: MemoryWatch, facts: MachineFacts) -> EngineBuilds:
-        from weighbridge.ui.engines.driving import EngineBuilds
-
-        return EngineBuilds(
-            core.engines,
-            core.installer,
-            core.engine_devices,
-            facts,
-            lambda: memories.machine,
-            lambda: core.library.models,
-            self.background,
-            self,
-        )
-
-    def _make_downloads(self, core: Core) -> Downloads:
-        from weighbridge.ui.downloads import Downloads
-
-        made = Downloads(core.hub.queue, self.background, self)
-        made.changed.connect(self.bus.downloads_changed)
-        made.done.connect(lambda job: self._came(core, job.place))
-        return made
-
-    def _came(self, core: Core, place: Path) -> None:
-        """A model has been fetched: it is shown, though it was once taken off the list."""
-        with suppress(WeighbridgeError):
-            core.marks.put_back_below(place)
-        self.bus.scan_wanted.emit()
-
-    def _make_weighing(self, core: Core, memories: MemoryWatch, facts: MachineFacts) -> Weighing:
-        from weighbridge.running.observations import Observations
-        from weighbridge.running.paces import speed_tables
-        from weighbridge.running.scales import available_bytes
-        from weighbridge.running.sizing import Sizing
-        from weighbridge.running.speed_observations import SpeedObservations
-        from weighbridge.ui.speedometers import Speedometers
-        from weighbridge.ui.weighing import Weighing
-        from weighbridge.ui.weighing_sources import Sources
-
-        speeds = Speedometers(speed_tables(), SpeedObservations(core.database).all, self.background, self)
-        self._speeds = speeds
-        self._reread_speeds()
-        sources = Sources(
-            blueprints=core.blueprints,
-            engines=core.engines,
-            machine=lambda: memories.machine,
-            told=lambda: facts.told if facts.answered else None,
-            running=core.supervisor.running,
-            default_load=core.supervisor.default_load,
-            context=lambda: self.settings.value.context,
-            past=Observations(core.database).all,
-            speeds=speeds,
-            sizing=Sizing(core.engines, self._paths.data / "sizing", available_bytes),
-            parts=core.parts,
-        )
-        return Weighing(sources, self.background, self)
-
     def _reread_speeds(self) -> None:
         """How fast an answer was is kept: it counts from now on."""
-        if self._speeds is not None and not self._closing:
-            self._speeds.reread()
-
-    def _fill(self, window: Window, first: str) -> None:
-        assert self.services is not None
-        window.fill(self.services, _makers(), first)
+        if self.services is not None and not self._closing:
+            self.services.weighing.sources.speeds.reread()
 
     def _settings_changed(self, new: Settings) -> None:
         old, self._acted = self._acted, new
@@ -364,7 +264,7 @@ class Program(QObject):
         self.window.show()
         if self.services is not None:
             old.shut()
-            self._fill(self.window, page)
+            self.window.fill(self.services, _makers(), page or _FIRST_PAGE)
         old.hide()
         old.deleteLater()
 
@@ -374,12 +274,31 @@ def _ignore(value: object) -> None:
     del value
 
 
+def _import_first() -> None:
+    """The code of what comes first: to import it takes longer than to make it, and needs no GUI thread."""
+    import weighbridge.ui.assembly
+    import weighbridge.ui.pages.library
+    import weighbridge.ui.status  # noqa: F401
+
+
 def _makers() -> Mapping[str, Callable[[Services], Page]]:
+    return {page.name: partial(_make_page, page.name) for page in PAGES}
+
+
+def _make_page(name: str, services: Services) -> Page:
+    if name == _FIRST_PAGE:
+        from weighbridge.ui.pages.library import LibraryPage
+
+        return LibraryPage(services)
+    return _other_pages()[name](services)
+
+
+def _other_pages() -> Mapping[str, Callable[[Services], Page]]:
+    """All but the first; where they are not imported yet, this takes a while."""
     from weighbridge.ui.chat.page import ChatPage
     from weighbridge.ui.discover.page import DiscoverPage
     from weighbridge.ui.engines.page import EnginesPage
     from weighbridge.ui.pages.downloads import DownloadsPage
-    from weighbridge.ui.pages.library import LibraryPage
     from weighbridge.ui.pages.machine import MachinePage
     from weighbridge.ui.pages.network import NetworkPage
     from weighbridge.ui.pages.server import ServerPage
@@ -387,7 +306,6 @@ def _makers() -> Mapping[str, Callable[[Services], Page]]:
 
     return {
         "discover": DiscoverPage,
-        "library": LibraryPage,
         "chat": ChatPage,
         "server": ServerPage,
         "engines": EnginesPage,

@@ -27,6 +27,7 @@ from weighbridge.library.model import Model
 from weighbridge.running.paces import SpeedTables
 from weighbridge.ui.background import Background
 from weighbridge.ui.close_look import Closely, Look, look_closely
+from weighbridge.ui.in_turns import GAP_MS
 from weighbridge.ui.speed_view import SpeedView, row_basis, speed_view
 from weighbridge.ui.standing import Stamp, Standing
 from weighbridge.ui.weighing_sources import Sources
@@ -85,9 +86,8 @@ class Weighing(QObject):
         self._close: Model | None = None
         self._heads: tuple[Head, ...] = ()
         self._looked: tuple[Stamp, Stamp, Model, Closely] | None = None
-        self._timer = self._make_timer(0, self._slice)
+        self._timer = self._make_timer(GAP_MS, self._slice)
         self._rest = self._make_timer(_PATIENCE_MS, self._look)
-        self._rest.setSingleShot(True)
         sources.speeds.changed.connect(self.outdated)
 
     @property
@@ -267,6 +267,7 @@ class Weighing(QObject):
     def _make_timer(self, interval_ms: int, act: Callable[[], None]) -> QTimer:
         made = QTimer(self)
         made.setInterval(interval_ms)
+        made.setSingleShot(True)
         made.timeout.connect(act)
         return made
 
@@ -281,8 +282,8 @@ class Weighing(QObject):
             self.weighed.emit(done)
         elif around is not None:
             self._work(around, now_s + SLICE_S)
-        if not self.pacing and not self._untold:
-            self._timer.stop()
+        if self.pacing or self._untold:
+            self._timer.start()
 
     def _work(self, around: Surroundings, until_s: float) -> None:
         """What models need before how fast they are."""

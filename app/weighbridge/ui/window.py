@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QCursor, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QToolTip, QWidget
 
@@ -20,6 +20,7 @@ from weighbridge.ui.bus import Bus
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.dropping import Dropping
 from weighbridge.ui.icons import icon
+from weighbridge.ui.in_turns import InTurns
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.palette import Palette
 from weighbridge.ui.services import Services
@@ -60,6 +61,7 @@ class Window(QMainWindow):
         self._services: Services | None = None
         self._page_of: dict[str, Page] = {}
         self._unmade: dict[str, Callable[[Services], Page]] = {}
+        self._steps = InTurns(self)
         self._sheet: LoadSheet | None = None
         self._beneath: Page | None = None
         self._topbar = TopBar(theme)
@@ -94,8 +96,8 @@ class Window(QMainWindow):
     @property
     def pages(self) -> Mapping[str, Page]:
         """All pages by name; those that are still to come are made now."""
-        for name in tuple(self._unmade):
-            self._make(name)
+        for page in PAGES:
+            self._make(page.name)
         return self._page_of
 
     @property
@@ -122,22 +124,48 @@ class Window(QMainWindow):
             self._sidebar.show_page("library")
 
     def fill(self, services: Services, makers: Mapping[str, Callable[[Services], Page]], first: str) -> None:
-        """Make the page called `first` and show it; the others are made after it, one by one between two events."""
+        """Take all that pages need, show the page called `first`, and make the others after it, one by one."""
+        self.take(services, makers)
+        self.show_first(first)
+        self.make_others()
+
+    def take(self, services: Services, makers: Mapping[str, Callable[[Services], Page]]) -> None:
+        """What pages are given, and who makes them. No page is made yet."""
         from weighbridge.ui.status import Status  # with all that it tells of: not before the window shows
 
-        self._services = services
-        self._status = Status(services, self._topbar, self._sidebar)
-        self._unmade = {page.name: makers[page.name] for page in PAGES}
-        services.memories.start()
-        self.show_page(first)
+        if self._services is None:
+            self._services = services
+            self._status = Status(services, self._topbar, self._sidebar)
+            self._unmade = {page.name: makers[page.name] for page in PAGES}
+            services.memories.start()
+
+    def prepare(self, name: str) -> None:
+        """Make a page, where it is not there yet; it is not shown."""
+        if name in self._unmade:
+            assert self._services is not None
+            self._page_of[name] = self._unmade.pop(name)(self._services)
+
+    def put_in(self, name: str) -> None:
+        """Put a page where it shows, which styles all of it; it is not shown."""
+        page = self._page_of.get(name)
+        if page is not None and page.parent() is None:
+            self._stack.addWidget(page)
+
+    def show_first(self, name: str) -> None:
+        """Show a page in place of the glimpse, unless somebody has chosen another one meanwhile."""
+        if self.page is None:
+            self.show_page(name)
         self._wait_with(QWidget())  # a glimpse holds many rows, and is seen no more
         self._tell_notices()
-        QTimer.singleShot(0, self, self._make_next)
+
+    def make_others(self) -> None:
+        """Make the pages that are still to come, one by one, so that what a person does comes in between."""
+        for name in tuple(self._unmade):
+            self._steps.ask(partial(self.prepare, name), partial(self.put_in, name))
 
     def show_page(self, name: str) -> None:
         """Show a page by its name."""
-        if name in self._unmade:
-            self._make(name)
+        self._make(name)
         page = self._page_of.get(name)
         if page is not None and page is not self.page:
             self._sidebar.show_page(name)
@@ -190,6 +218,7 @@ class Window(QMainWindow):
 
     def shut(self) -> None:
         """Stop all that the window drives. It may be deleted after this."""
+        self._steps.forget()
         self._unmade = {}
         if self.page is not None:
             self.page.left()
@@ -245,15 +274,8 @@ class Window(QMainWindow):
             self._show(self._beneath)
 
     def _make(self, name: str) -> None:
-        assert self._services is not None
-        made = self._unmade.pop(name)(self._services)
-        self._page_of[name] = made
-        self._stack.addWidget(made)
-
-    def _make_next(self) -> None:
-        if self._unmade:
-            self._make(next(iter(self._unmade)))
-            QTimer.singleShot(0, self, self._make_next)
+        self.prepare(name)
+        self.put_in(name)
 
     def _lay_out(self) -> None:
         pages = QWidget()

@@ -16,6 +16,7 @@ from weighbridge.running.state import State
 from weighbridge.ui.adding import Adding
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.fixing import Fixing
+from weighbridge.ui.in_turns import InTurns
 from weighbridge.ui.library_filters import keeping
 from weighbridge.ui.library_rows import LibraryRows, Listed
 from weighbridge.ui.longest import longest_stated
@@ -103,6 +104,7 @@ class LibraryPage(Page):
         self._doubles = Doubles(services, self._foot, self._work, self)
         self._stock = Stock(services, self._rows, self._foot, self._shelf, self)
         self._showing = Showing(services, self._table, self._show_unfiltered)
+        self._steps = InTurns(self)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(_HEADERS_MS)
@@ -175,7 +177,7 @@ class LibraryPage(Page):
         self._detail.weighed.speed.show_wanted(services.weighing.wanted_tps)
         self._machine.take_over()
         self._table.show_context(services.settings.value.context)
-        self._show_known()
+        self._steps.ask(self._show_known)
         self._detail.wake()
         self._table.setFocus()
 
@@ -216,6 +218,7 @@ class LibraryPage(Page):
 
     def shut(self) -> None:
         self._is_shut = True
+        self._steps.forget()
         self._later.stop()
         self._scanning.cancel()
         self._adding.cancel()
@@ -397,19 +400,13 @@ class LibraryPage(Page):
         self._chips.show_chips([Chip(*each) for each in listed.filters])
         if self._chips.chosen != chosen:
             self._filter()
-        self._stock.show()
-        self._show_known()
-        QTimer.singleShot(0, self, self._weigh)  # more rows may be in sight once they are laid out
+        self._show_body()
         self._rescan.setEnabled(not self._scanning.running)
+        steps = [self._show_known, self._stock.show]  # once rows are laid out, as many are weighed as are in sight
         if self._is_new:
             self._is_new = False
-            QTimer.singleShot(0, self, self._tell_new)
-
-    def _tell_new(self) -> None:
-        if not self._is_shut:
-            self._doubles.show()
-            self._rows.measure()
-            self._services.bus.library_changed.emit()
+            steps += [self._doubles.show, self._rows.measure, self._services.bus.library_changed.emit]
+        self._steps.ask(*steps)
 
     def _show_learnt(self) -> None:
         """More was read of some models."""

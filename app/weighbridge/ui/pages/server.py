@@ -70,10 +70,9 @@ class ServerPage(Page):
         self._add_actions()
         self._port.changed.connect(self._show_port)
         self._port.request_added.connect(self._show_requests)
-        services.bus.library_changed.connect(self._show_served)
-        services.bus.running_changed.connect(self._show_served)
+        services.bus.library_changed.connect(self._served_changed)
+        services.bus.running_changed.connect(self._served_changed)
         self._show_port()
-        self._show_served()
         self._show_requests()
 
     def entered(self) -> None:
@@ -203,6 +202,11 @@ class ServerPage(Page):
         if self._port.moved:
             words = text("Port {wanted} is taken by another program, so the next free one is used.", wanted=wanted)
             self._moved.setText(words)
+
+    def _served_changed(self) -> None:
+        """Shown where somebody sees it, else as the page is entered: there may be thousands of models."""
+        if self.isVisible():
+            self._show_served()
 
     def _show_served(self) -> None:
         models = [model for model in self._services.library.models if model.problem is None]

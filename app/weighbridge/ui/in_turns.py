@@ -1,0 +1,43 @@
+"""Work that would hold up the window done step by step, so that what a person does comes in between."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer
+
+Step = Callable[[], object]
+GAP_MS = 1
+"""From the end of a step to the next. A timer that waits for nothing may go off several times within a turn of Qt."""
+
+
+class InTurns(QObject):
+    """Takes one step at each turn of the event loop, in the order in which they were asked for."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._steps: deque[Step] = deque()
+        self._timer = QTimer(self, interval=GAP_MS, singleShot=True)
+        self._timer.timeout.connect(self._take)
+
+    def ask(self, *steps: Step) -> None:
+        """Take `steps`, after those that are waiting. One that is waiting is taken once, where it was to be last."""
+        for step in steps:
+            if step in self._steps:
+                self._steps.remove(step)
+            self._steps.append(step)
+        if self._steps:
+            self._timer.start()
+
+    def forget(self) -> None:
+        """Take no more."""
+        self._steps.clear()
+        self._timer.stop()
+
+    def _take(self) -> None:
+        try:
+            self._steps.popleft()()
+        finally:
+            if self._steps:
+                self._timer.start()
