@@ -10,6 +10,8 @@ from tests.ui.fakes import GIB, machine
 
 from weighbridge.hardware.machine import Device, Memory, MemoryKind, Sight
 from weighbridge.ui.load.sheet import LoadSheet
+from weighbridge.ui.program import _makers
+from weighbridge.ui.window import Window
 
 
 def card(number, gib, free=None):
@@ -54,3 +56,16 @@ def sheet(qtbot, known):
 @pytest.fixture
 def model(known):
     return next(one for one in known.library.models if one.id == "Qwen3-8B-Q4_K_M")
+
+
+@pytest.fixture
+def window(qtbot, known):
+    made = Window(known.theme, known.settings, known.bus)
+    qtbot.addWidget(made, before_close_func=lambda _window: made.shut())
+    makers = {name: make for name, make in _makers().items() if name not in ("discover", "engines")}
+    made.fill(known, {"discover": makers["machine"], "engines": makers["machine"], **makers}, "library")
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    qtbot.waitUntil(lambda: made.pages["library"].table.chosen is not None)
+    return made

@@ -1,6 +1,5 @@
 """The sheet in the window: opened from pages, closed onto them."""
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -8,22 +7,7 @@ from tests.ui.fakes import running
 from tests.ui.load.test_sheet import settled
 
 from weighbridge.running.state import State
-from weighbridge.ui.program import _makers
-from weighbridge.ui.window import Window
 from weighbridge_engines.api import Load
-
-
-@pytest.fixture
-def window(qtbot, known):
-    made = Window(known.theme, known.settings, known.bus)
-    qtbot.addWidget(made, before_close_func=lambda _window: made.shut())
-    makers = {name: make for name, make in _makers().items() if name not in ("discover", "engines")}
-    made.fill(known, {"discover": makers["machine"], "engines": makers["machine"], **makers}, "library")
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    qtbot.waitUntil(lambda: made.pages["library"].table.chosen is not None)
-    return made
 
 
 def press(window, key, modifiers):
