@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import httpx2
 import psutil
@@ -103,3 +104,27 @@ def _begin_an_answer(url):
         for line in answer.iter_lines():
             if line.startswith("data: ") and json.loads(line[6:])["choices"][0]["delta"].get("content"):
                 return
+
+
+def test_a_context_that_will_not_fit_is_asked_about_and_a_smaller_one_loads(qtbot, program, monkeypatch):
+    window = program.window
+    qtbot.addWidget(window)
+    program.open()
+    qtbot.waitUntil(lambda: program.services is not None and bool(program.services.library.models), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: program.services.weighing.here() is not None, timeout=WAIT_MS)
+    around = program.services.weighing.here()
+    little = replace(around.machine, memory=replace(around.machine.memory, available_bytes=1 << 29))
+    monkeypatch.setattr(program.services.weighing, "here", lambda: replace(around, machine=little))
+    page, impossible = window.pages["chat"], 1_000_000
+    window.show_page("chat")
+    program.bus.chat_wanted.emit(MODEL)
+    page.options.show_options(Options(context=impossible))
+    page.send("Say hello.")
+    qtbot.waitUntil(lambda: window.unmet is not None and window.unmet.isVisible(), timeout=WAIT_MS)
+    supervisor = program.services.supervisor
+    assert not supervisor.running()
+    next(one for one in window.unmet.fixes if one.text().startswith("Load: A context of")).click()
+    qtbot.waitUntil(lambda: [one.state for one in supervisor.running()] == [State.READY], timeout=WAIT_MS)
+    assert 256 <= supervisor.running()[0].load.context == page.options.options.context < impossible
+    page.stop()
+    qtbot.waitUntil(lambda: page.dialogue.answer is None, timeout=WAIT_MS)
