@@ -138,3 +138,7 @@ def test_ls_tells_last_use_room_and_what_is_off_the_list(own, database, capsys):
     assert rows["a"]["disk_bytes"] == 512 * a.path.stat().st_blocks
     assert run(["ls", "--all"], dict) == 0
     assert "Off the list: a. Back on it: weighbridge add NAME" in capsys.readouterr().out
+    for one in (b, c):
+        marks.take_off(one)
+    assert run(["ls"], dict) == 0
+    assert capsys.readouterr().out == "No models: 3 were taken off the list. To see them: weighbridge ls --all\n"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.explain import explain
 from weighbridge.base.units import number, size
-from weighbridge.base.words import text
+from weighbridge.base.words import plural, text
 from weighbridge.cli.described import add_machine_options, for_which_in_words, is_described
 
 if TYPE_CHECKING:
@@ -217,5 +217,12 @@ def _source(value: str) -> str:
 def _empty(library: Library) -> str:
     if library.models:
         return text("No models of that source. All others: weighbridge ls")
+    if off := len(library.off_list):
+        return plural(
+            "No models: {count} was taken off the list. To see it: weighbridge ls --all",
+            "No models: {count} were taken off the list. To see them: weighbridge ls --all",
+            off,
+            count=number(off),
+        )
     folders = ", ".join(str(folder) for folder in library.folders)
     return text("No models in {folders}. Get a first one with: weighbridge starter", folders=folders)
