@@ -117,6 +117,20 @@ def test_another_programs_model_is_taken_off_the_list_and_can_be_put_back(own, t
     assert [row["id"] for row in told(capsys)["models"]] == ["a"]
 
 
+def test_another_way_to_the_same_bytes_is_not_taken_for_ours(own, tmp_path, bin_, capsys):
+    ours = put(own / "ann" / "Tiny" / "a.gguf")
+    other = tmp_path / "other" / "a.gguf"
+    other.parent.mkdir()
+    os.link(ours, other)
+    assert run(["add", str(other)], dict) == 0
+    assert run(["rm", str(other), "--yes"], dict) == 1
+    assert str(ours) in capsys.readouterr().err
+    assert ours.exists()
+    assert other.exists()
+    assert run(["rm", str(ours), "--yes"], dict) == 0
+    assert other.exists()
+
+
 def test_a_model_that_is_fetched_stays(own, home, capsys):
     path = put(own / "ann" / "Tiny" / "a.gguf")
     shelf = shelf_in_folder(own, "ann/Tiny", "main", "0" * 40)

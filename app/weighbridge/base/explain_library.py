@@ -123,6 +123,10 @@ LIBRARY: Mapping[str, tuple[str, str]] = {
         mark("Nothing was removed: there is no terminal to ask on."),
         mark("Give --yes to remove without a question."),
     ),
+    "removal.other_path": (
+        mark("{path} lies outside of Weighbridge's own folder. The same bytes lie there too: {ours}."),
+        mark("Nothing was removed. Give the path that you mean, or the model's name."),
+    ),
     "verified.by_download": (
         mark("All bytes are right, by the sha256 that the Hub promised ({count} files)."),
         "",

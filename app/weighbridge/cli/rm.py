@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.errors import Refused
+from weighbridge.base.paths import user_path
 from weighbridge.base.units import size
 from weighbridge.base.words import text
 
@@ -37,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     with at_home() as home:
         model = home.library.resolve(arguments.model)
         removal = plan(model, home.library.all_models, home.own_folder)
+        _require_meant(arguments.model, removal)
         _require_free(removal, home)
         if not arguments.json:
             print(_in_words(removal))
@@ -48,6 +50,14 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             print(text("Taken off the list.") if removal.only_off_list else text("Removed."))
     return 0
+
+
+def _require_meant(typed: str, removal: Removal) -> None:
+    """Raise Refused where a path was typed that is another way to the same bytes, and is none of ours."""
+    path, going = user_path(typed).absolute(), [each.path for each in removal.going]
+    if removal.only_off_list or not path.exists() or any(each.is_relative_to(path) for each in going):
+        return
+    raise Refused("removal.other_path", path=str(path), ours=[str(each) for each in going])
 
 
 def _require_free(removal: Removal, home: AtHome) -> None:
