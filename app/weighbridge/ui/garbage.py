@@ -23,8 +23,8 @@ LONG_REST_S = 5.0
 """What is old is collected after so long a rest."""
 PATIENCE_S = 600.0
 """Without a rest, old garbage waits so long."""
-BULK = 30_000
-"""So many objects take 20 ms to look through."""
+BULK = 15_000
+"""So many objects take 10 ms to look through."""
 DEEP = 20
 """One whole collection of so many looks through all that there is."""
 

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer
 
 Step = Callable[[], object]
-GAP_MS = 1
-"""From the end of a step to the next. A timer that waits for nothing may go off several times within a turn of Qt."""
 
 
 class InTurns(QObject):
@@ -18,7 +16,8 @@ class InTurns(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._steps: deque[Step] = deque()
-        self._timer = QTimer(self, interval=GAP_MS, singleShot=True)
+        # Started anew after each step: one that repeats without a pause goes off several times within a late turn.
+        self._timer = QTimer(self, interval=0, singleShot=True)
         self._timer.timeout.connect(self._take)
 
     def ask(self, *steps: Step) -> None:

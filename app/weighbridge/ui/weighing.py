@@ -27,7 +27,6 @@ from weighbridge.library.model import Model
 from weighbridge.running.paces import SpeedTables
 from weighbridge.ui.background import Background
 from weighbridge.ui.close_look import Closely, Look, look_closely
-from weighbridge.ui.in_turns import GAP_MS
 from weighbridge.ui.speed_view import SpeedView, row_basis, speed_view
 from weighbridge.ui.standing import Stamp, Standing
 from weighbridge.ui.weighing_sources import Sources
@@ -86,7 +85,7 @@ class Weighing(QObject):
         self._close: Model | None = None
         self._heads: tuple[Head, ...] = ()
         self._looked: tuple[Stamp, Stamp, Model, Closely] | None = None
-        self._timer = self._make_timer(GAP_MS, self._slice)
+        self._timer = self._make_timer(0, self._slice)
         self._rest = self._make_timer(_PATIENCE_MS, self._look)
         sources.speeds.changed.connect(self.outdated)
 
@@ -283,7 +282,7 @@ class Weighing(QObject):
         elif around is not None:
             self._work(around, now_s + SLICE_S)
         if self.pacing or self._untold:
-            self._timer.start()
+            self._timer.start()  # a timer that repeats goes off several times within a late turn
 
     def _work(self, around: Surroundings, until_s: float) -> None:
         """What models need before how fast they are."""

@@ -14,13 +14,15 @@ class ChosenModel(QObject):
     """The user's choice, remembered; before any, the model that is loaded, or the first that can be."""
 
     changed = Signal()
+    listed = Signal()
+    """The Library is another: the model may be, too."""
 
     def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._services = services
         self._chosen_id = services.settings.value.last_model
         services.bus.running_changed.connect(self.changed)
-        services.bus.library_changed.connect(self.changed)
+        services.bus.library_changed.connect(self.listed)
         services.bus.chat_wanted.connect(self.choose)
 
     @property
@@ -31,12 +33,13 @@ class ChosenModel(QObject):
     @property
     def model(self) -> Model | None:
         """The model, or None where there is none that could be loaded."""
-        usable = {one.id: one for one in self.models if one.problem is None}
         front = in_front(self._services.supervisor.running())
-        for model_id in (self._chosen_id, front.model_id if front is not None else None):
-            if model_id in usable:
-                return usable[model_id]
-        return next(iter(usable.values()), None)
+        wished = (self._chosen_id, front.model_id if front is not None else None)
+        found = {one.id: one for one in self.models if one.id in wished and one.problem is None}
+        for model_id in wished:
+            if model_id in found:
+                return found[model_id]
+        return next((one for one in self.models if one.problem is None), None)
 
     @property
     def running(self) -> Running | None:

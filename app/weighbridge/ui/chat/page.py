@@ -229,6 +229,7 @@ class ChatPage(Page):
 
     def _connect(self) -> None:
         self._chosen.changed.connect(self._show_model)
+        self._chosen.listed.connect(self._show_listed)
         self._dialogue.path_changed.connect(self._show_path)
         self._dialogue.news.connect(self._take)
         self._dialogue.speed_changed.connect(self._tell_speed)
@@ -345,6 +346,11 @@ class ChatPage(Page):
     def _not_found(self, error: BaseException) -> None:
         if not isinstance(error, Cancelled):
             self._error.show_error(error)
+
+    def _show_listed(self) -> None:
+        """Where nobody sees it, it is shown as the page is entered: there may be thousands of models."""
+        if self.isVisible():
+            self._show_model()
 
     def _show_model(self) -> None:
         model, running = self._chosen.model, self._chosen.running
