@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel
 
 from weighbridge.base.paths import default_paths
 from weighbridge.base.settings import Settings
-from weighbridge.ui.glimpse import VERSION, keep, read
+from weighbridge.ui.glimpse import VERSION, Glimpse, keep, read
 from weighbridge.ui.program import Program
 from weighbridge.ui.widgets.first_sight import FirstSight
 
@@ -25,9 +25,9 @@ def path(tmp_path):
 
 
 def test_what_is_kept_is_read_in_the_same_language_alone(path):
-    keep(path, "en", ROWS)
-    assert read(path, "en") == ROWS
-    assert read(path, "es") == ()
+    keep(path, "en", ROWS, 140)
+    assert read(path, "en") == (ROWS, 140)
+    assert read(path, "es") == Glimpse()
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
@@ -39,20 +39,23 @@ def test_what_is_kept_is_read_in_the_same_language_alone(path):
         b"[1]",
         b"\xff",
         b"[" * 9000,
-        json.dumps([VERSION, "en", [["a"]]]).encode(),
-        b'[1,"en",[[1,2,3,4,5,6]]]',
+        json.dumps([VERSION, "en", 0, [["a"]]]).encode(),
+        json.dumps([VERSION, "en", 0, [[1, 2, 3, 4, 5, 6]]]).encode(),
+        json.dumps([VERSION, "en", -1, ROWS]).encode(),
+        json.dumps([VERSION, "en", "far", ROWS]).encode(),
+        json.dumps([VERSION, "en", ROWS]).encode(),
     ],
 )
 def test_what_is_damaged_is_as_if_it_were_not_there(path, written):
     path.parent.mkdir()
     path.write_bytes(written)
-    assert read(path, "en") == ()
+    assert read(path, "en") == Glimpse()
 
 
 def test_a_place_that_cannot_be_written_is_no_fault(path):
     path.parent.write_text("a file where the folder should be")
     keep(path, "en", ROWS)
-    assert read(path, "en") == ()
+    assert read(path, "en") == Glimpse()
 
 
 @pytest.fixture
@@ -86,7 +89,7 @@ def test_a_scan_puts_what_it_found_in_their_place(qtbot, program):
     models.mkdir(parents=True)
     (models / "broken.Q4_0.gguf").write_bytes(b"GGUF")
     program.open()
-    qtbot.waitUntil(lambda: [row[0] for row in read(path, Settings().language)] == ["broken.Q4_0"])
+    qtbot.waitUntil(lambda: [row[0] for row in read(path, Settings().language).rows] == ["broken.Q4_0"])
 
 
 def test_nothing_that_weighs_or_runs_is_imported_for_them():
@@ -97,3 +100,16 @@ def test_nothing_that_weighs_or_runs_is_imported_for_them():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_table_of_the_page_takes_the_place_of_the_first_one(qtbot, program):
+    program.open()
+    qtbot.waitUntil(lambda: program.window.page_name == "library")
+    page = program.window.page
+    page._body.setCurrentIndex(0)
+    qtbot.waitUntil(lambda: page.table_top_px > 100)
+    sight = FirstSight(program.theme, Glimpse(ROWS, page.table_top_px))
+    qtbot.addWidget(sight)
+    sight.resize(page.size())
+    sight.show()
+    assert sight.table.parentWidget().y() == page.table_top_px

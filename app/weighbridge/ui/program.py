@@ -98,6 +98,7 @@ class Program(QObject):
         self._steps = InTurns(self)
         self.services: Services | None = None
         self._core: Core | None = None
+        self._top_px = 0
         self._closing = False
         self.ways_out = Closing(self.settings, self)
         self.ways_out.ended.connect(self.close)
@@ -115,10 +116,11 @@ class Program(QObject):
         if not self._closing:
             from weighbridge.ui import glimpse
 
-            rows = glimpse.read(self._paths.glimpse, self.settings.value.language)
-            if rows:
-                self.window.show_glimpse(rows)
-            QTimer.singleShot(_FIRST_PAINT_MS if rows else 0, self, self._build)
+            found = glimpse.read(self._paths.glimpse, self.settings.value.language)
+            self._top_px = found.top_px
+            if found.rows:
+                self.window.show_glimpse(found)
+            QTimer.singleShot(_FIRST_PAINT_MS if found.rows else 0, self, self._build)
 
     def come_to_front(self) -> None:
         """Show the window before all others; not where it is closing."""
@@ -230,14 +232,18 @@ class Program(QObject):
         """What is listed now is what the next start shows first."""
         if self._core is None or self._closing:
             return
+        from weighbridge.ui.pages.library import LibraryPage
+
         library, path, language = self._core.library, self._paths.glimpse, self.settings.value.language
+        page = self.window.page
+        top_px = self._top_px = page.table_top_px if isinstance(page, LibraryPage) else self._top_px
 
         def work(task: Task) -> None:
             from weighbridge.ui.glimpse import keep
             from weighbridge.ui.models.library_row import glimpses
 
             del task
-            keep(path, language, glimpses(library.models))
+            keep(path, language, glimpses(library.models), top_px)
 
         self.background.run(work, _ignore, _ignore)
 

@@ -5,7 +5,7 @@ It stands before anything else of the program does; `fill` puts the pages in onc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ from weighbridge_engines.api import Cause, Load
 
 if TYPE_CHECKING:
     from weighbridge.ui.asking import Unmet
-    from weighbridge.ui.glimpse import Row
+    from weighbridge.ui.glimpse import Glimpse
     from weighbridge.ui.load.sheet import LoadSheet
     from weighbridge.ui.unmet_panel import UnmetPanel
 
@@ -115,12 +115,12 @@ class Window(QMainWindow):
         """The palette, shown or hidden."""
         return self._palette
 
-    def show_glimpse(self, rows: Sequence[Row]) -> None:
+    def show_glimpse(self, glimpse: Glimpse) -> None:
         """Show what the Library held at the last look, until its page is there."""
         from weighbridge.ui.widgets.first_sight import FirstSight  # what draws tables: not before the window shows
 
         if self.page is None:
-            self._wait_with(FirstSight(self._theme, rows))
+            self._wait_with(FirstSight(self._theme, glimpse))
             self._sidebar.show_page("library")
 
     def fill(self, services: Services, makers: Mapping[str, Callable[[Services], Page]], first: str) -> None:

@@ -122,6 +122,11 @@ class LibraryPage(Page):
         return self._table
 
     @property
+    def table_top_px(self) -> int:
+        """How far below the top of the page the table stands."""
+        return self._table_panel.mapTo(self, QPoint()).y()
+
+    @property
     def detail(self) -> LibraryDetail:
         """The panel of the chosen model."""
         return self._detail

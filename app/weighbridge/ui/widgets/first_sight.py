@@ -8,8 +8,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtWidgets import QWidget
 
 from weighbridge.base.words import text
-from weighbridge.ui.glimpse import COLUMNS, Row
-from weighbridge.ui.theme import Theme
+from weighbridge.ui.glimpse import COLUMNS, Glimpse, Row
+from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.cells import CELL_ROLE, Cell, CellDelegate
 from weighbridge.ui.widgets.parts import column, label, panel
 from weighbridge.ui.widgets.tables import Table
@@ -19,22 +19,26 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _MODEL, _SOURCE, _FORMAT, _QUANT, _SIZE, _CONTEXT = range(COLUMNS)
 _CHIPS, _NUMBERS = (_SOURCE, _FORMAT), (_SIZE, _CONTEXT)
+_MARGIN, _GAP = 4, 3
 _GIVEN_UP = ((), (_FORMAT,), (_FORMAT, _CONTEXT))
 
 
 class FirstSight(QWidget):
-    """Shows `rows`; there is nothing to do with them yet."""
+    """Shows `glimpse`, its table where that of the page will stand; there is nothing to do with it yet."""
 
-    def __init__(self, theme: Theme, rows: Sequence[Row], parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, glimpse: Glimpse, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.table = Table(_Rows(rows), text("Models"), _MODEL, _GIVEN_UP)
+        self.table = Table(_Rows(glimpse.rows), text("Models"), _MODEL, _GIVEN_UP)
         self.table.model().setParent(self.table)
         self.table.setItemDelegate(CellDelegate(theme, self.table))
         self.table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         held = panel(self.table, margin=0)
         held.setContentsMargins(1, 1, 1, 1)
-        whole = column(label(text("Library"), "title"), held, owner=self, margin=4, gap=3)
-        whole.setStretch(1, 1)
+        title = label(text("Library"), "title")
+        theme.dress(title)  # its height is of its style
+        whole = column(title, held, owner=self, margin=_MARGIN, gap=_GAP)
+        whole.insertSpacing(1, max(0, glimpse.top_px - (_MARGIN + _GAP) * STEP - title.sizeHint().height()))
+        whole.setStretch(2, 1)
 
 
 class _Rows(QAbstractTableModel):
