@@ -229,7 +229,8 @@ def test_what_cannot_be_used_is_told_below_the_table(hub, here, capsys):
         (["https://example.org/o/r"], "example.org/o/r"),
     ],
 )
-def test_what_is_not_there_or_cannot_be(hub, here, capsys, arguments, words):
+def test_what_is_not_there_or_cannot_be(hub, here, capsys, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)  # nothing called x lies beside it
     add_all(hub)
     assert words in refused(capsys, *arguments)
 

@@ -65,7 +65,7 @@ def test_each_word_tells_as_json_what_the_model_has_now(model, capsys):
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("context=0", "Context cannot be 0. It goes from 1 to"),
+        ("context=0", "Context cannot be 0. It goes from 2 to"),
         ("colour=red", "There is no setting called colour."),
         ("threads=many", "Threads cannot be many."),
     ],
