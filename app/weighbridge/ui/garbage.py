@@ -23,8 +23,8 @@ LONG_REST_S = 5.0
 """What is old is collected after so long a rest."""
 PATIENCE_S = 600.0
 """Without a rest, old garbage waits so long."""
-BULK = 15_000
-"""So many objects take 10 ms to look through."""
+BULK = 10_000
+"""So many objects take some 10 ms to look through."""
 DEEP = 20
 """One whole collection of so many looks through all that there is."""
 
@@ -51,6 +51,7 @@ class Garbage(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
+        gc.freeze()  # what was imported stays
         self._whole = 0
         self._kept = 0  # so many objects may have outlived a look since all that there is was left out
         self._seen_s, self._used_s = time.monotonic(), time.thread_time()

@@ -488,7 +488,7 @@ class LibraryPage(Page):
         machine = self._services.memories.machine
         if machine is not None:
             self._services.facts.ask_engines(machine)
-        self._weigh()
+        self._steps.ask(self._weigh)
 
     def _learnt(self) -> None:
         """What engines told, or was measured, comes with the next sample; how measuring goes is shown now."""
@@ -498,7 +498,7 @@ class LibraryPage(Page):
             self._errors.show_error(facts.error, ((text("Try again"), self.measure),))
         self._asked_to_measure = self._asked_to_measure and facts.measuring
         self._services.memories.sample()
-        self._weigh()
+        self._steps.ask(self._weigh)
 
     def _speed_wanted(self, tps: float | None) -> None:
         self._services.weighing.want(tps)
