@@ -67,7 +67,7 @@ def test_load_ask_stop_half_way_and_close(qtbot, program):
     assert len(stopped.text) > 40
 
     children = psutil.Process().children(recursive=True)
-    assert len(children) == 2
+    assert len(children) >= 2  # launcher and engine; a probe of the machine may run beside them
     window.close()
     assert not any(child.is_running() for child in children)
 
