@@ -99,7 +99,7 @@ def test_a_first_start_without_an_engine_offers_the_command_that_installs_one(qt
     assert not window._errors.isVisible()
     qtbot.waitUntil(lambda: [one.hint.title for one in window.page.banners] == ["Install llama.cpp"])
     window.show_page("machine")
-    qtbot.waitUntil(lambda: any("No engine is installed" in said for said in window.pages["machine"]._said))
+    qtbot.waitUntil(lambda: any("No engine is installed" in one.said for one in window.pages["machine"]._said))
     program.close()
     program.window.deleteLater()
 

@@ -111,9 +111,9 @@ class LibraryRows(QObject):
         self._made.update(made)
         return made
 
-    def learnt(self) -> dict[str, LibraryRow]:
-        """The rows of the models of which more was read since it was last asked, by id."""
-        learnt = [self._learnt.popleft() for _ in range(len(self._learnt))]
+    def learnt(self, most: int) -> dict[str, LibraryRow]:
+        """The rows of the models of which more was read since it was last asked, by id: `most` of them."""
+        learnt = [self._learnt.popleft() for _ in range(min(most, len(self._learnt)))]
         return self.some(learnt) if learnt else {}
 
     def started_or_stopped(self) -> dict[str, LibraryRow]:

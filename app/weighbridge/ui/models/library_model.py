@@ -98,7 +98,9 @@ class LibraryModel(QAbstractTableModel):
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         descending = order == Qt.SortOrder.DescendingOrder
-        self._show_as(self.view._replace(column=Column(column), descending=descending))
+        wanted = self.view._replace(column=Column(column), descending=descending)
+        if wanted != self.view:  # a header that is clicked asks twice
+            self._show_as(wanted)
 
     def explain_speed_by(self, basis: Callable[[Choice], str]) -> None:
         """Tell what a speed rests on by `basis`, where somebody asks for it."""

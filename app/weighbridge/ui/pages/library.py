@@ -49,6 +49,7 @@ from weighbridge.ui.widgets.question import Question
 from weighbridge.ui.widgets.what_if import WhatIfBar
 from weighbridge_engines.api import Cause
 
+_LEARNT_AT_ONCE = 200
 _HEADERS_MS = 500
 """How long headers that were read gather before they are shown."""
 _LOWEST_EMS, _LOW_EMS, _CHIPS_EMS = 22, 34, 48
@@ -407,21 +408,24 @@ class LibraryPage(Page):
             self._filter()
         self._show_body()
         self._rescan.setEnabled(not self._scanning.running)
-        steps = [self._show_known, self._stock.show]  # once rows are laid out, as many are weighed as are in sight
+        self._controls.show_cards(self._services.weighing.has_cards)
+        # Once rows are laid out, as many are weighed as are in sight.
+        steps: list[Callable[[], object]] = [self._weigh, self._show_chosen, self._stock.show]
         if self._is_new:
             self._is_new = False
             steps += [self._doubles.show, self._rows.measure, self._services.bus.library_changed.emit]
         self._steps.ask(*steps)
 
     def _show_learnt(self) -> None:
-        """More was read of some models."""
-        rows = self._rows.learnt()
+        """More was read of some models: so many are shown at a turn."""
+        rows = self._rows.learnt(_LEARNT_AT_ONCE)
         if rows and not self._is_shut:
             self._table.renew_rows(rows)
-            self._weigh()
+            self._steps.ask(self._weigh, self._show_learnt)
 
     def _gather(self) -> None:
-        self._later.start()
+        if not self._later.isActive():  # started anew by each, it would wait for the last of thousands
+            self._later.start()
 
     def _scan_failed(self, error: BaseException) -> None:
         self._rescan.setEnabled(not self._scanning.running)
