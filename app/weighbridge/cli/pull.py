@@ -119,7 +119,7 @@ def _pull(hub: Hub, kept: Settings, job: Job, arguments: argparse.Namespace) -> 
         print(plan_in_words(job))
     with StopSignals() as stop, _downloads(hub, kept) as queue:
         job_id = queue.add(job)
-        view = _follow(queue, job_id, stop, arguments)
+        view = _follow(queue, job_id, job, stop, arguments)
         if view is None:
             return _interrupted(queue, job_id, as_json=arguments.json)
     return _told(view, arguments)
@@ -145,29 +145,29 @@ def _newest(store: JobStore) -> int:
     return max(store.ids(), default=0)
 
 
-def _follow(queue: Queue, job_id: int, stop: StopSignals, arguments: argparse.Namespace) -> JobView | None:
+def _follow(queue: Queue, job_id: int, job: Job, stop: StopSignals, arguments: argparse.Namespace) -> JobView | None:
     """Show how it goes until it ends, here or in the process that fetches it; None where the user has had enough."""
     from weighbridge.cli.pull_display import display
     from weighbridge.hub.jobs import ENDED, State
 
     show = display(arguments.json)
-    view: JobView | None = None
     while not stop.wait(_LOOK_S):
         snapshot = queue.snapshot()
-        view = snapshot.job(job_id if view is None else view.id) or _heir(snapshot, view)
+        view = snapshot.job(job_id) or _heir(snapshot, job)
         if view is None:
             raise NotFound("hub.no_job")
+        job_id = view.id
         show(view, snapshot.owner)
         if view.state in ENDED or (view.state is State.PAUSED and not view.for_room):
             return view
     return None
 
 
-def _heir(snapshot: Snapshot, gone: JobView | None) -> JobView | None:
+def _heir(snapshot: Snapshot, gone: Job) -> JobView | None:
     """The job that has taken the place of one that is gone: somebody else has asked for the same files."""
-    if gone is None:
-        return None
-    wanted = (gone.place, [file.path for file in gone.files])
+    from weighbridge.hub.snapshot import place_of
+
+    wanted = (place_of(gone), [each.file.path for each in gone.files])
     return next((each for each in snapshot.jobs if (each.place, [file.path for file in each.files]) == wanted), None)
 
 

@@ -137,7 +137,7 @@ def job_view(job: Job, active: Mapping[int, Active], have_bytes: Sequence[int], 
         job.repo_id,
         job.revision,
         job.label,
-        _place(job),
+        place_of(job),
         state,
         files,
         bytes_s=sum(speeds) if speeds else None,
@@ -170,6 +170,7 @@ def _file_view(job: Job, index: int, active: Active | None, have: int) -> FileVi
     return FileView(each.file.path, size, min(active.have_bytes, size), state, active.bytes_s, checked)
 
 
-def _place(job: Job) -> Path:
+def place_of(job: Job) -> Path:
+    """Its file, or the folder of its files, where programs find them."""
     files = [job.shelf.place(each.file) for each in job.files]
     return files[0] if len(files) == 1 else files[0].parent
