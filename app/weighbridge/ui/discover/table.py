@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 
 from weighbridge.base.words import text
@@ -12,8 +12,7 @@ from weighbridge.choices.choice import Choice
 from weighbridge.ui.discover.rows import ChoiceRow
 from weighbridge.ui.discover.table_model import ChoicesModel, Column
 from weighbridge.ui.theme import Theme
-from weighbridge.ui.widgets.cells import CellDelegate
-from weighbridge.ui.widgets.tables import Table
+from weighbridge.ui.widgets.weighed_table import WeighedTable
 
 _FIRST_GONE = (
     Column.OWNER,
@@ -35,7 +34,7 @@ _GIVEN_UP = (
 """Columns that are left out for ever less room."""
 
 
-class ChoicesTable(Table):
+class ChoicesTable(WeighedTable):
     """`act_wanted` asks for what the button of the chosen row does: by mouse, by Enter, or by a double click. `taken`:
     the user has chosen a row himself.
     """
@@ -44,20 +43,16 @@ class ChoicesTable(Table):
     taken = Signal()
     act_wanted = Signal()
     seen_changed = Signal()
-    menu_wanted = Signal(QPoint)
 
     def __init__(self, theme: Theme) -> None:
         self._model = ChoicesModel()
-        self._cells = CellDelegate(theme)
-        super().__init__(self._model, text("Choices"), Column.CHOICE, _GIVEN_UP, _LEAST_EMS)
-        for part in (self._model, self._cells):
-            part.setParent(self)
+        name = text("Choices")
+        super().__init__(
+            theme, self._model, name, Column.CHOICE, _GIVEN_UP, Column.MEMORY, _WITH_BARS, least_ems=_LEAST_EMS
+        )
         self._chosen_key = ""
-        self.setItemDelegate(self._cells)
-        self.setSortingEnabled(True)
         self.sortByColumn(Column.SIZE, Qt.SortOrder.DescendingOrder)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.customContextMenuRequested.connect(self._ask_menu)
+        self.entered.connect(self.act_wanted)
         self.doubleClicked.connect(self._double_clicked)
         self.clicked.connect(self._clicked)
         self.selectionModel().currentRowChanged.connect(self._current_changed)
@@ -73,12 +68,7 @@ class ChoicesTable(Table):
     @property
     def seen(self) -> list[ChoiceRow]:
         """The rows in sight, from the top."""
-        count = self._model.rowCount()
-        if not count:
-            return []
-        top, bottom = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
-        last = count - 1 if bottom < 0 else bottom
-        return [self._model.row(place) for place in range(max(0, top), last + 1)]
+        return [self._model.row(place) for place in self.in_sight]
 
     def explain_speed_by(self, basis: Callable[[Choice], str]) -> None:
         """Tell what a speed rests on by `basis`, where somebody asks for it."""
@@ -105,24 +95,13 @@ class ChoicesTable(Table):
         return place is not None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.act_wanted.emit()
-        elif event.key() == Qt.Key.Key_Menu:
-            self._ask_menu(self.visualRect(self.currentIndex()).center())
-        else:
-            before = self.currentIndex()
-            super().keyPressEvent(event)
-            if self.currentIndex() != before:
-                self.taken.emit()
+        before = self.currentIndex()
+        super().keyPressEvent(event)
+        if self.currentIndex() != before:
+            self.taken.emit()
 
     def columns_without_use(self) -> Sequence[int]:
         return () if len(self._model.owners) > 1 else (Column.OWNER,)
-
-    def use_step(self, place: int) -> Sequence[int]:
-        if self._cells.with_bars is (place < _WITH_BARS):
-            return ()
-        self._cells.with_bars = place < _WITH_BARS
-        return (Column.MEMORY,)
 
     def _clicked(self, index: QModelIndex) -> None:
         self.taken.emit()
@@ -137,7 +116,3 @@ class ChoicesTable(Table):
         if current.isValid():
             self._chosen_key = self._model.row(current.row()).key
         self.chosen_changed.emit()
-
-    def _ask_menu(self, place: QPoint) -> None:
-        if self.chosen is not None:
-            self.menu_wanted.emit(self.viewport().mapToGlobal(place))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QModelIndex, Qt, Signal
 
 from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
@@ -13,8 +12,7 @@ from weighbridge.ui.models.arranging import Arranged, Test, View, arranged
 from weighbridge.ui.models.library_model import LibraryModel
 from weighbridge.ui.models.library_row import Column, LibraryRow
 from weighbridge.ui.theme import Theme
-from weighbridge.ui.widgets.cells import CellDelegate
-from weighbridge.ui.widgets.tables import Table
+from weighbridge.ui.widgets.weighed_table import WeighedTable
 
 _FIRST_GONE = (
     Column.DISK,
@@ -34,27 +32,19 @@ _GIVEN_UP = ((), _FIRST_GONE[:1], *(_FIRST_GONE[:count] for count in range(1, le
 """Columns that are left out for ever less room."""
 
 
-class LibraryTable(Table):
-    """Keeps its selection by model while rows come and go; the first row is selected where none is."""
+class LibraryTable(WeighedTable):
+    """Keeps its selection by model while rows come and go; the first row is selected where none is. A double click is
+    as Enter.
+    """
 
     chosen_changed = Signal()
-    entered = Signal()
-    """Enter or a double click on the chosen row."""
-    menu_wanted = Signal(QPoint)
 
     def __init__(self, theme: Theme) -> None:
         self._model = LibraryModel()
-        self._cells = CellDelegate(theme)
-        super().__init__(self._model, text("Models"), Column.MODEL, _GIVEN_UP)
-        self._model.setParent(self)
+        super().__init__(theme, self._model, text("Models"), Column.MODEL, _GIVEN_UP, Column.MEMORY, _WITH_BARS)
         self._chosen_id = ""
         self._told: LibraryRow | None = None
-        self._cells.setParent(self)
-        self.setItemDelegate(self._cells)
-        self.setSortingEnabled(True)
         self.sortByColumn(Column.MODEL, Qt.SortOrder.AscendingOrder)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.customContextMenuRequested.connect(self._ask_menu)
         self.doubleClicked.connect(lambda _index: self.entered.emit())
         self.selectionModel().currentRowChanged.connect(self._current_changed)
         self._model.dataChanged.connect(self._cells_told)
@@ -134,22 +124,8 @@ class LibraryTable(Table):
             self.choose(self._chosen_id)
         self._tell_chosen()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.entered.emit()
-        elif event.key() == Qt.Key.Key_Menu:
-            self._ask_menu(self.visualRect(self.currentIndex()).center())
-        else:
-            super().keyPressEvent(event)
-
     def columns_without_use(self) -> Sequence[int]:
         return self._model.without_use
-
-    def use_step(self, place: int) -> Sequence[int]:
-        if self._cells.with_bars is (place < _WITH_BARS):
-            return ()
-        self._cells.with_bars = place < _WITH_BARS
-        return (Column.MEMORY,)
 
     def _cells_told(self) -> None:
         """Of all rows of which something was told, only the chosen one is shown elsewhere."""
@@ -164,7 +140,3 @@ class LibraryTable(Table):
         if current.isValid():
             self._chosen_id = self._model.row(current.row()).model.id
         self._tell_chosen()
-
-    def _ask_menu(self, place: QPoint) -> None:
-        if self.chosen is not None:
-            self.menu_wanted.emit(self.viewport().mapToGlobal(place))
