@@ -50,3 +50,24 @@ def test_a_step_that_fails_does_not_hold_up_the_next(qtbot, turns):
         turns.ask(fail, lambda: seen.append("next"))
         qtbot.waitUntil(lambda: seen == ["next"])
     assert [str(value) for _, value, _ in caught] == ["told"]
+
+
+def test_a_step_that_was_done_meanwhile_is_not_taken(qtbot, turns):
+    seen = []
+    done = lambda: seen.append("done")  # noqa: E731 - it is compared
+    turns.ask(done, lambda: seen.append("other"))
+    turns.drop(done)
+    qtbot.waitUntil(lambda: "other" in seen)
+    turns.ask(done)
+    turns.drop(done)
+    qtbot.wait(20)
+    assert seen == ["other"]
+
+
+def test_steps_give_way_to_those_of_others(qtbot, turns):
+    seen = []
+    behind = InTurns(turns, lambda: turns.waiting)
+    behind.ask(lambda: seen.append("behind"))
+    turns.ask(lambda: seen.append("one"), lambda: seen.append("two"))
+    qtbot.waitUntil(lambda: "behind" in seen)
+    assert seen == ["one", "two", "behind"]

@@ -34,12 +34,13 @@ def test_what_is_chosen_is_kept_and_told_with_its_size_and_reason(page, full, qt
     path = model.companion(Role.PROJECTOR).path
     page._parts.choose(Role.PROJECTOR, path)
     assert full.marks.of(model).parts == {Role.PROJECTOR: path}
+    qtbot.waitUntil(lambda: [line.name for line in page.detail.parts.shown] == [path.name])
     (line,) = page.detail.parts.shown
-    assert line.name == path.name
     assert line.said.startswith(f"800.0{THIN}MiB · For this model")
     page._parts.choose(Role.PROJECTOR, None)
-    (line,) = page.detail.parts.shown
-    assert line.name == "not loaded"
+    qtbot.waitUntil(lambda: [line.name for line in page.detail.parts.shown] == ["not loaded"])
+    page._parts._look(page.table.chosen.model)  # the model is listed without it now
+    qtbot.waitUntil(lambda: [line.said for line in page.detail.parts.shown] == ["Chosen by you"])
 
 
 def test_the_menu_of_a_model_offers_each_role_with_its_files(page, full):
@@ -55,12 +56,12 @@ def test_the_menu_of_a_model_offers_each_role_with_its_files(page, full):
     assert full.marks.of(page.table.chosen.model).parts[Role.PROJECTOR].name == "mmproj-Qwen3-8B-F16.gguf"
 
 
-def test_a_file_of_anywhere_can_be_chosen_and_one_that_goes_is_told(page, full, tmp_path, monkeypatch):
+def test_a_file_of_anywhere_can_be_chosen_and_one_that_goes_is_told(page, full, qtbot, tmp_path, monkeypatch):
     adapter = put(tmp_path, "lora.gguf", {"general.architecture": "qwen3", "general.type": "adapter"}, MIB)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(adapter), ""))
     page._parts._choose_file(Role.ADAPTER)
     assert full.marks.of(page.table.chosen.model).parts[Role.ADAPTER] == adapter
-    assert page.detail.parts.shown[-1].name == "lora.gguf"
+    qtbot.waitUntil(lambda: page.detail.parts.shown[-1].name == "lora.gguf")
     adapter.unlink()
     page._parts.show(page.table.chosen)
     assert page.detail.parts.shown[-1].said == "not there now"

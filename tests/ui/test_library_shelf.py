@@ -236,7 +236,7 @@ def test_another_programs_model_is_only_taken_off_the_list(page, full, qtbot, bi
     page.rescan()
     qtbot.waitUntil(lambda: page.table.chosen is not None and SMALL in listed(page) and page._rescan.isEnabled())
     page.table.choose(SMALL)
-    assert page.detail._path.text().startswith("LM Studio · ")
+    qtbot.waitUntil(lambda: page.detail._path.text().startswith("LM Studio · "))
     page._do_remove.trigger()
     qtbot.waitUntil(lambda: SMALL not in listed(page))
     assert (outside / path.name).exists()
@@ -287,7 +287,7 @@ def test_the_template_of_a_model_is_shown_until_it_is_used(page, full, qtbot):
     assert view.template == "{{ messages }}"
     assert view.fold.line.text() == "Chat template, from Owner"
     full.marks.used(page.table.chosen.model, 5.0)
-    assert view.isHidden()
+    qtbot.waitUntil(view.isHidden)
 
 
 def test_an_owner_is_told_by_the_place():

@@ -11,14 +11,22 @@ Step = Callable[[], object]
 
 
 class InTurns(QObject):
-    """Takes one step at each turn of the event loop, in the order in which they were asked for."""
+    """Takes one step at each turn of the event loop, in the order in which they were asked for; none where others, to
+    whom it `gives_way`, take one.
+    """
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, gives_way: Callable[[], bool] = lambda: False) -> None:
         super().__init__(parent)
+        self._gives_way = gives_way
         self._steps: deque[Step] = deque()
         # Started anew after each step: one that repeats without a pause goes off several times within a late turn.
         self._timer = QTimer(self, interval=0, singleShot=True)
         self._timer.timeout.connect(self._take)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is a step to take."""
+        return bool(self._steps)
 
     def ask(self, *steps: Step) -> None:
         """Take `steps`, after those that are waiting. One that is waiting is taken once, where it was to be last."""
@@ -29,6 +37,11 @@ class InTurns(QObject):
         if self._steps:
             self._timer.start()
 
+    def drop(self, step: Step) -> None:
+        """Do not take `step`, where it is waiting: it has just been done."""
+        if step in self._steps:
+            self._steps.remove(step)
+
     def forget(self) -> None:
         """Take no more."""
         self._steps.clear()
@@ -36,7 +49,8 @@ class InTurns(QObject):
 
     def _take(self) -> None:
         try:
-            self._steps.popleft()()
+            if self._steps and not self._gives_way():
+                self._steps.popleft()()
         finally:
             if self._steps:
                 self._timer.start()

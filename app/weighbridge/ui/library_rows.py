@@ -23,6 +23,8 @@ from weighbridge.ui.services import Services
 
 FEW = 500
 """So many models are listed at once; for more, a thread does it while the window goes on."""
+_IN_SIGHT = 40
+"""At most so many rows are in sight at first."""
 _UNMARKED = Mark()
 
 
@@ -97,7 +99,7 @@ class LibraryRows(QObject):
         if len(models) <= FEW:
             self._take(_listed(known, view))
             return
-        self._listing = self._services.background.run(lambda _task: _listed(known, view), self._take, _failed)
+        self._listing = self._services.background.run(lambda _task: self._digested(known, view), self._take, _failed)
 
     def some(self, ids: Iterable[str]) -> dict[str, LibraryRow]:
         """The rows of these models, by id."""
@@ -152,6 +154,14 @@ class LibraryRows(QObject):
         services = self._services
         engines = {one.model_id: one for one in services.supervisor.running()}
         return _Known(models, choices, engines, services.marks.all(), self._made, self._disk)
+
+    def _digested(self, known: _Known, view: View) -> tuple[Listed, dict[str, LibraryRow]]:
+        """All rows, once those that will be in sight have the digest that weighing them needs: here nobody waits."""
+        listed, made = _listed(known, view)
+        arrangement = listed.arranged
+        for place in arrangement.order[:_IN_SIGHT]:
+            self._services.weighing.sources.blueprints.of(arrangement.rows[place].model)
+        return listed, made
 
     def _stop_listing(self) -> None:
         if self._listing is not None:

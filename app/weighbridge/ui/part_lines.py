@@ -34,15 +34,17 @@ def offers(model: Model, models: Iterable[Model]) -> Offers:
 
 
 def lines(model: Model, mark: Mark, found: Offers) -> list[PartLine]:
-    """A line for each role that has a file chosen, or one that was found for this very model."""
+    """A line for each role of which the user has chosen a file, or none, or one was found for this very model."""
     made = []
     for role in ROLES:
         chosen, known = mark.parts.get(role), found.get(role, ())
-        own = next((each for each in known if each.own), None)
+        own = next((each for each in known if each.own), None)  # none of a role that was not to be loaded
         if chosen is not None:
             made.append(PartLine(role, chosen.name, _chosen(chosen, known)))
         elif own is not None:
             made.append(PartLine(role, text("not loaded"), text("{name} is here for it", name=own.helper.path.name)))
+        elif role in mark.parts:
+            made.append(PartLine(role, text("not loaded"), text("Chosen by you")))
     return made
 
 

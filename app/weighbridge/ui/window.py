@@ -61,7 +61,7 @@ class Window(QMainWindow):
         self._services: Services | None = None
         self._page_of: dict[str, Page] = {}
         self._unmade: dict[str, Callable[[Services], Page]] = {}
-        self._steps = InTurns(self)
+        self._steps = InTurns(self, lambda: self.page is not None and self.page.busy)
         self._sheet: LoadSheet | None = None
         self._beneath: Page | None = None
         self._topbar = TopBar(theme)

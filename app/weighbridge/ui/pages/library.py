@@ -177,13 +177,17 @@ class LibraryPage(Page):
         """The page's errors."""
         return self._errors
 
+    @property
+    def busy(self) -> bool:
+        return self._steps.waiting
+
     def entered(self) -> None:
         services = self._services
         self._controls.show_settings(services.weighing.what_if, services.settings.value.context)
         self._detail.weighed.speed.show_wanted(services.weighing.wanted_tps)
         self._machine.take_over()
         self._table.show_context(services.settings.value.context)
-        self._steps.ask(self._show_known)
+        self._steps.ask(self._weigh_known, self._show_chosen)
         self._detail.wake()
         self._table.setFocus()
 
@@ -330,6 +334,7 @@ class LibraryPage(Page):
         self._scanning.failed.connect(self._scan_failed)
         self._adding.refused.connect(self._refused)
         self._table.chosen_changed.connect(self._show_chosen)
+        self._table.chosen_told.connect(lambda: self._steps.ask(self._show_chosen))
         self._table.entered.connect(self._enter)
         self._table.menu_wanted.connect(self._show_menu)
         self._detail.load_wanted.connect(self._loads.load)
@@ -351,7 +356,7 @@ class LibraryPage(Page):
         services.weighing.outdated.connect(self._weigh)
         services.weighing.weighed.connect(self._weighed)
         services.weighing.looked.connect(self._looked)
-        self._later.timeout.connect(self._show_learnt)
+        self._later.timeout.connect(lambda: self._steps.ask(self._show_learnt))
         self._controls.context_chosen.connect(self._context_chosen)
         self._controls.changed.connect(self._what_if_chosen)
         self._machine.changed.connect(self._show_known)
@@ -456,10 +461,13 @@ class LibraryPage(Page):
     def _show_known(self) -> None:
         """Show what is known of the models that are listed, as things stand now."""
         if not self._is_shut:
-            self._controls.show_cards(self._services.weighing.has_cards)
-            self._weigh()
-            self._show_body()
+            self._weigh_known()
             self._show_chosen()
+
+    def _weigh_known(self) -> None:
+        self._controls.show_cards(self._services.weighing.has_cards)
+        self._weigh()
+        self._show_body()
 
     def _running_changed(self) -> None:
         if not self._is_shut:  # engines that end tell so, too
@@ -547,6 +555,7 @@ class LibraryPage(Page):
         self._detail.setVisible(self._table.chosen is not None and not panel_open)
 
     def _show_chosen(self) -> None:
+        self._steps.drop(self._show_chosen)
         chosen = self._table.chosen
         self._controls.show_longest(longest_stated(chosen.model if chosen else None, self._longest))
         self._detail.setVisible(chosen is not None and not self._foot.open_part)

@@ -34,10 +34,11 @@ _GIVEN_UP = ((), _FIRST_GONE[:1], *(_FIRST_GONE[:count] for count in range(1, le
 
 class LibraryTable(WeighedTable):
     """Keeps its selection by model while rows come and go; the first row is selected where none is. A double click is
-    as Enter.
+    as Enter. `chosen_changed`: another row is selected, or none; `chosen_told`: the selected one says something else.
     """
 
     chosen_changed = Signal()
+    chosen_told = Signal()
 
     def __init__(self, theme: Theme) -> None:
         self._model = LibraryModel()
@@ -122,7 +123,8 @@ class LibraryTable(WeighedTable):
     def _filtered(self) -> None:
         if not self.currentIndex().isValid():
             self.choose(self._chosen_id)
-        self._tell_chosen()
+        if self.chosen is not self._told:
+            self._tell_chosen()
 
     def columns_without_use(self) -> Sequence[int]:
         return self._model.without_use
@@ -130,7 +132,8 @@ class LibraryTable(WeighedTable):
     def _cells_told(self) -> None:
         """Of all rows of which something was told, only the chosen one is shown elsewhere."""
         if self.chosen is not self._told:
-            self._tell_chosen()
+            self._told = self.chosen
+            self.chosen_told.emit()
 
     def _tell_chosen(self) -> None:
         self._told = self.chosen

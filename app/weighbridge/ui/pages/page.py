@@ -11,6 +11,11 @@ class Page(QWidget):
     Timers of a page run only between `entered` and `left`.
     """
 
+    @property
+    def busy(self) -> bool:
+        """Whether it has work for the next turns of the event loop, to which what can wait gives way."""
+        return False
+
     def entered(self) -> None:
         """The page is now the one shown: take the focus where there is a natural place for it."""
 
