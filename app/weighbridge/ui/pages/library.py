@@ -179,7 +179,7 @@ class LibraryPage(Page):
 
     @property
     def busy(self) -> bool:
-        return self._steps.waiting
+        return self._steps.waiting or self._services.weighing.pacing
 
     def entered(self) -> None:
         services = self._services
