@@ -166,6 +166,33 @@ class Device:
 
 
 @dataclass(frozen=True)
+class FileFacts:
+    """What an engine is told of a file before it is asked to load it: its `format` ("gguf", "mlx"), the `architecture`
+    as the file names it, and the types of its tensors ("Q4_K", "BF16"), the last two None where they are not known.
+    """
+
+    format: str
+    architecture: str | None = None
+    tensor_types: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a server is spoken to. The default is what llama.cpp's server and `hosting` understand.
+
+    `base_path` stands before each route ("/v3" where chats are at "/v3/chat/completions"). `health` is the route that
+    answers 200 once the model is loaded, "" where there is none: then the first token tells. `fields` are those of a
+    request that it understands, None for all; others are left out on the way to it. `ready_s` is how long a load may
+    take at most before it counts as hung; None: as long as it shows that it goes on.
+    """
+
+    base_path: str = "/v1"
+    health: str = "/health"
+    fields: frozenset[str] | None = None
+    ready_s: float | None = None
+
+
+@dataclass(frozen=True)
 class Request:
     """One chat request, for a `Session`.
 
@@ -274,6 +301,17 @@ class ScoringSession(Session, Protocol):
         """
 
 
+def suits_all(facts: FileFacts) -> Cause | None:
+    """The `suits` of an engine that runs every file of its formats, as far as anyone can tell."""
+    del facts
+    return None
+
+
+def alias_of(load: Load) -> str:
+    """The `name_of` of an engine that is told the name under which it answers."""
+    return load.alias or load.model
+
+
 def no_check(load: Load) -> None:
     """The `check` of an engine that takes whatever a load says."""
     del load
@@ -335,6 +373,10 @@ class Engine:
     log goes to `say`, on the thread that opens, and a load is given up once `stopped()`. None where the library may
     only run in a process of its own.
 
+    `suits(facts)` is why it cannot run a file of its formats: an architecture or a type that it does not know; None
+    where it can, or nobody can tell. `dialect` is how its server is spoken to, and `name_of(load)` what its model is
+    called in a request.
+
     `controls` are the settings of a load that it knows, as data; `check(load)` raises Unsupported where it could not
     follow one, before anything is started. `said(load)` is the command line of a program of the same engine that would
     do the same, without any key. `check_schema(schema)` raises RequestRefused where it would pass over a part of a JSON
@@ -370,6 +412,9 @@ class Engine:
     check: Callable[[Load], None] = no_check
     said: Callable[[Load], list[str]] | None = None
     check_schema: Callable[[object], None] = no_schema_check
+    suits: Callable[[FileFacts], Cause | None] = suits_all
+    dialect: Dialect = Dialect()
+    name_of: Callable[[Load], str] = alias_of
     environment: Mapping[str, str] = field(default_factory=dict)
     knows_keys: bool = True
     build: str = ""

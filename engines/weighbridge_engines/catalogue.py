@@ -1,9 +1,10 @@
-"""All engines: every module of this package that ends in `ENGINE`."""
+"""All engines: every module of this package that ends in `ENGINE`, or in `ENGINES` where data describe several."""
 
 from __future__ import annotations
 
 import pkgutil
 from importlib import import_module
+from types import ModuleType
 
 import weighbridge_engines
 from weighbridge_engines.api import Engine
@@ -16,5 +17,10 @@ def catalogue() -> dict[str, Engine]:
         for found in pkgutil.iter_modules(weighbridge_engines.__path__)
         if found.name != "worker"
     )
-    engines = (getattr(module, "ENGINE", None) for module in modules)
-    return {engine.id: engine for engine in engines if isinstance(engine, Engine)}
+    engines = (engine for module in modules for engine in _of(module))
+    return {engine.id: engine for engine in engines}
+
+
+def _of(module: ModuleType) -> list[Engine]:
+    told = [getattr(module, "ENGINE", None), *getattr(module, "ENGINES", ())]
+    return [engine for engine in told if isinstance(engine, Engine)]

@@ -7,16 +7,33 @@ import sys
 
 import pytest
 
-from weighbridge_engines.api import Cause, Load
+from weighbridge.running.choose import PREFERRED
+from weighbridge_engines.api import Cause, FileFacts, Load
 from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.echo import BANDWIDTH_VARIABLE
 
 ENGINES = catalogue()
-HEAVY = ("xllamacpp", "numpy", "torch", "llama_cpp", "jinja2", "mlx", "PySide6", "httpx2")
+HEAVY = (
+    "xllamacpp",
+    "numpy",
+    "torch",
+    "llama_cpp",
+    "jinja2",
+    "mlx",
+    "mlx_lm",
+    "exllamav2",
+    "exllamav3",
+    "openvino",
+    "openvino_genai",
+    "onnxruntime_genai",
+    "transformers",
+    "PySide6",
+    "httpx2",
+)
 
 
-def test_the_catalogue_knows_its_engines():
-    assert set(ENGINES) == {"echo", "llama_cpp", "llama_server"}
+def test_each_engine_has_its_place_among_those_that_are_tried():
+    assert set(ENGINES) - set(PREFERRED) == set()
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=list(ENGINES))
@@ -28,6 +45,8 @@ def test_an_engine_is_complete(engine):
     assert engine.report("no line of any engine") == {}
     assert engine.diagnose(["no line of any engine"], 0) is None
     assert engine.row("no line of any engine") is None
+    assert all(engine.suits(FileFacts(format_id)) is None for format_id in engine.formats)
+    assert engine.name_of(Load("/m/a.gguf", alias="a"))
 
 
 def test_reading_what_engines_there_are_imports_nothing_heavy():

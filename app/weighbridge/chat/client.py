@@ -90,8 +90,8 @@ class ChatClient:
     def _stream(self, lease: Lease, body: Mapping[str, Any], on_event: Callable[[Event], None], line: _Line) -> None:
         with self._http.stream(
             "POST",
-            lease.url + "/v1/chat/completions",
-            content=json_bytes({**with_adapters(body, lease.load), **_ASKED}),
+            lease.address("/chat/completions"),
+            content=json_bytes(lease.spoken({**with_adapters(body, lease.load), **_ASKED})),
             headers={**lease.headers, "Content-Type": "application/json", "Accept-Encoding": "identity"},
             extensions={"trace": line.watch},
         ) as answer:

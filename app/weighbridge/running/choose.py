@@ -12,7 +12,23 @@ from weighbridge.running.installing import TRIAL, command_for
 from weighbridge.running.prompt_room import Checkpoints, no_checkpoints
 from weighbridge_engines.api import Engine, Load
 
-PREFERRED = ("llama_server", "llama_cpp", TRIAL)
+PREFERRED = (
+    "llama_server",
+    "llama_cpp",
+    "mlx",
+    "exllamav3",
+    "exllamav2",
+    "openvino",
+    "onnx_genai",
+    "vllm",
+    "sglang",
+    "lmdeploy",
+    "tabbyapi",
+    "aphrodite",
+    "transformers",
+    "endpoint",
+    TRIAL,
+)
 """Engines in the order in which they are tried for a format."""
 
 BATCH_S = 0.5

@@ -169,7 +169,7 @@ class EngineInProcess:
         return self.engine.open_here(self.running.load, lambda line: self._life.hear([line]), self._stopping.is_set)
 
     def _serve(self, port: int) -> None:
-        if not answers(port, self.key, self.running.load.task):
+        if not answers(port, self.key, self.running.load, self.engine):
             raise EngineFailed("engine.silent", reason="no answer", engine=self.engine.title)
         url = f"http://127.0.0.1:{port}"
         self._life.become(State.READY, stage="ready", url=url, private_bytes=told_bytes(self.running))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
+from typing import Any
 
-from weighbridge_engines.api import Engine, Load
+from weighbridge_engines.api import Dialect, Engine, Load
+
+_ANY = Dialect()
 
 
 class Lease:
@@ -39,6 +42,21 @@ class Lease:
         self._give_back = give_back
         self._lock = threading.Lock()
         self._returned = False
+
+    def address(self, route: str) -> str:
+        """Where a request goes: `route` as in OpenAI's API, without its version ("/chat/completions")."""
+        return f"{self.url}{self._dialect.base_path}{route}"
+
+    def spoken(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """`body` as its engine understands it: the model by its name there, without fields that it does not know."""
+        known, load = self._dialect.fields, self.load
+        name = self.model_id if self.engine is None or load is None else self.engine.name_of(load)
+        told = body if known is None else {field: value for field, value in body.items() if field in known}
+        return {**told, "model": name}
+
+    @property
+    def _dialect(self) -> Dialect:
+        return _ANY if self.engine is None else self.engine.dialect
 
     @property
     def headers(self) -> dict[str, str]:

@@ -143,7 +143,12 @@ class EngineProcess:
         self._drain()
         if self._stopping.is_set():
             self._life.become(State.STOPPING)
-        elif loading and healthy(port) and self._answers(child, port) and not self._stopping.is_set():
+        elif (
+            loading
+            and healthy(port, self.engine.dialect)
+            and self._answers(child, port)
+            and not self._stopping.is_set()
+        ):
             self._drain()
             self._life.become(State.READY, stage="ready", url=f"http://127.0.0.1:{port}", **asdict(child.memory()))
         else:
@@ -151,7 +156,7 @@ class EngineProcess:
 
     def _answers(self, child: Child, port: int) -> bool:
         try:
-            return answers(port, self.key, self.running.load.task)
+            return answers(port, self.key, self.running.load, self.engine)
         except EngineFailed as refusal:
             self._refusal = refusal
             child.stop()

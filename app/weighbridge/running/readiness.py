@@ -11,6 +11,7 @@ from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 
 from weighbridge.base.errors import EngineFailed
+from weighbridge_engines.api import Dialect, Engine, Load
 
 HEALTH_TIMEOUT_S = 2.0
 ONE_TOKEN_TIMEOUT_S = 600.0
@@ -36,30 +37,33 @@ def free_port() -> int:
     raise OSError("no free port")
 
 
-def healthy(port: int) -> bool:
-    """True once the engine says that its model is loaded."""
+def healthy(port: int, dialect: Dialect = Dialect()) -> bool:  # noqa: B008 - it never changes
+    """True once the engine says that its model is loaded; where it says nothing of that, once it answers at all."""
+    route = dialect.health or f"{dialect.base_path}/models"
     try:
-        return _ask(port, "GET", "/health", "", "", HEALTH_TIMEOUT_S)[0] == HTTPStatus.OK
+        status = _ask(port, "GET", route, "", "", HEALTH_TIMEOUT_S)[0]
+        return status == HTTPStatus.OK or (not dialect.health and status not in _NOT_YET)
     except (OSError, HTTPException):
         return False
 
 
 _ASKED: Mapping[str, tuple[str, Mapping[str, object]]] = {
-    "chat": ("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}),
-    "embedding": ("/v1/embeddings", {"input": "Hi"}),
-    "rerank": ("/v1/rerank", {"query": "Hi", "documents": ["Hi"]}),
+    "chat": ("/chat/completions", {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}),
+    "embedding": ("/embeddings", {"input": "Hi"}),
+    "rerank": ("/rerank", {"query": "Hi", "documents": ["Hi"]}),
 }
 """The least that shows that a model does what it is loaded for."""
 
 
-def answers(port: int, key: str, task: str = "chat") -> bool:
-    """True if the engine takes our key and makes one token, or does the least of another `task`: a server can be
-    healthy and unable to answer.
+def answers(port: int, key: str, load: Load, engine: Engine) -> bool:
+    """True if `engine` takes our key and makes one token, or does the least of another task that `load` is for: a
+    server can be healthy and unable to answer.
 
     False where it is too early to tell. Raises EngineFailed("engine.no_token") where it answers with an error, which
     asking again would not change.
     """
-    path, body = _ASKED[task]
+    route, least = _ASKED[load.task]
+    path, body = f"{engine.dialect.base_path}{route}", {**least, "model": engine.name_of(load)}
     try:
         status, answer = _ask(port, "POST", path, key, json.dumps(body), ONE_TOKEN_TIMEOUT_S)
     except (OSError, HTTPException):

@@ -90,8 +90,9 @@ class _Exchange:
         async with leased(supervisor.lease(self._model)) as lease:
             check_lease(self._request, lease)
             check_task(self._model, lease.load, "chat")
-            body = json_bytes(with_adapters(self._request.body_for(lease.model_id, lease.context), lease.load))
-            async with post(lease.url + "/v1/chat/completions", lease.headers, body) as answer:
+            asked = with_adapters(self._request.body_for(lease.model_id, lease.context), lease.load)
+            body = json_bytes(lease.spoken(asked))
+            async with post(lease.address("/chat/completions"), lease.headers, body) as answer:
                 if answer.status != 200:
                     raise failure(answer.status, await answer.read(_MAX_ERROR_BYTES))
                 if self._request.streamed:

@@ -46,8 +46,8 @@ def rerank_request(body: Mapping[str, Any], model: Model) -> dict[str, Any]:
     return {"query": query, "documents": documents, **({} if most is None else {"top_n": most})}
 
 
-EMBEDDINGS = Task("embedding", "/v1/embeddings", embedding_request)
-RERANK = Task("rerank", "/v1/rerank", rerank_request)
+EMBEDDINGS = Task("embedding", "/embeddings", embedding_request)
+RERANK = Task("rerank", "/rerank", rerank_request)
 
 
 def _is_input(value: object) -> bool:

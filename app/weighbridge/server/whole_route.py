@@ -34,7 +34,7 @@ Read = Callable[[Mapping[str, Any], Model], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Task:
-    """What a route does: a task of `Load`, the engine's path for it, and how its requests are read."""
+    """What a route does: a task of `Load`, the route for it, and how its requests are read."""
 
     name: str
     path: str
@@ -75,8 +75,8 @@ class WholeRoute:
             answer.append(_named(await self._told(lease, fields), model.id, note))
 
     async def _told(self, lease: Lease, fields: Mapping[str, Any]) -> bytes:
-        body = json_bytes({**fields, "model": lease.model_id})
-        async with post(lease.url + self._task.path, lease.headers, body) as told:
+        body = json_bytes(lease.spoken(fields))
+        async with post(lease.address(self._task.path), lease.headers, body) as told:
             if told.status != 200:
                 raise failure(told.status, await told.read(_MAX_ERROR_BYTES))
             return await told.read(_MAX_ANSWER_BYTES)
