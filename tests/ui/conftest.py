@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QDir
+from PySide6.QtCore import QDir, QEvent, QObject, Qt
+from PySide6.QtWidgets import QWidget
 from tests.ui.fakes import FakeJobs, FakePort, FakeSupervisor, machine
 from tests.ui.made_library import fill
 
@@ -200,3 +201,26 @@ def library_page(qtbot, full):
     qtbot.waitUntil(lambda: all(full.weighing.choice(model) for model in full.library.models))
     yield made
     made.shut()
+
+
+class _Shown(QObject):
+    """Notes each window that is shown, but for what is one by its kind: a menu, a dialog, a tip."""
+
+    def __init__(self, parent):
+        super().__init__(parent)
+        self.found = []
+
+    def eventFilter(self, watched, event):
+        is_window = event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow()
+        if is_window and watched.windowType() in (Qt.WindowType.Window, Qt.WindowType.Widget):
+            self.found.append(f"{type(watched).__name__} {watched.objectName()}")
+        return False
+
+
+@pytest.fixture
+def windows_shown(qapp):
+    """What was shown as a window of its own since the test began: no part of a page should be, it takes the focus."""
+    shown = _Shown(qapp)
+    qapp.installEventFilter(shown)
+    yield shown.found
+    qapp.removeEventFilter(shown)

@@ -275,6 +275,14 @@ def name_of(widget):
 
 
 @pytest.mark.parametrize("name", MAKERS)
+def test_no_part_of_a_page_is_shown_as_a_window_of_its_own(qtbot, windows_shown, window, full, name):
+    full.supervisor.become(full.bus, running())
+    window.show_page(name)
+    qtbot.wait(50)
+    assert set(windows_shown) == {"Window "}
+
+
+@pytest.mark.parametrize("name", MAKERS)
 def test_every_focusable_widget_has_a_name_and_every_action_its_keys_or_place(window, full, name):
     full.supervisor.become(full.bus, running())
     window.show_page(name)

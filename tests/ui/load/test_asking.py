@@ -225,3 +225,13 @@ def test_a_model_that_comes_back_as_it_was_says_nothing(known, window, monkeypat
     chat.send("Again")
     known.supervisor.become(known.bus, one)
     assert "otherwise" not in chat._note.text()
+
+
+def test_esc_leaves_the_question_first_then_the_sheet(qtbot, known, window, monkeypatch, asked):
+    in_sheet(known, window, monkeypatch)
+    panel, sheet = asked(), window.page
+    qtbot.waitUntil(panel.fixes[0].hasFocus)
+    for wanted in (panel.isHidden, lambda: window.page is not sheet):
+        QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Escape)
+        qtbot.waitUntil(wanted)
+    assert known.supervisor.made == []

@@ -81,3 +81,11 @@ def test_the_library_says_by_which_preset_a_model_is_loaded(window, known):
     known.bus.running_changed.emit()
     told = "Loaded by its preset small: Context 2,048. There is no setting called gone."
     assert library.detail.preset.startswith(told)
+
+
+def test_no_part_of_it_is_shown_as_a_window_of_its_own(qtbot, window, windows_shown):
+    window.show_sheet("Qwen3-8B-Q4_K_M", None)
+    for section in window.page.sections.values():
+        section.fold.show_open(True)
+    settled(qtbot, window.page)
+    assert windows_shown == []
