@@ -1,15 +1,19 @@
 """Who runs a format, whether or not it is part of the program."""
 
+from dataclasses import replace
+
 import pytest
+from tests.choices.made_surroundings import NOT_HERE, engine, model
 
 from weighbridge.base.errors import Refused
-from weighbridge.choices.runner import CALCULATED, RUN_BY, TITLES, runner_for
+from weighbridge.choices.runner import CALCULATED, RUN_BY, runner_for
+from weighbridge_engines.api import Cause
 
 
 @pytest.mark.parametrize("format_id", RUN_BY)
 def test_each_format_names_the_first_that_runs_it(format_id):
     runner = runner_for(format_id, [])
-    assert (runner.engine_id, runner.title) == (RUN_BY[format_id][0], TITLES[RUN_BY[format_id][0]])
+    assert (runner.engine_id, runner.title) == next(iter(RUN_BY[format_id].items()))
     assert runner.missing.code == "engine.not_ours"
 
 
@@ -32,4 +36,30 @@ def test_none_is_named_that_does_not_run_the_format_or_cannot_be_calculated(form
 
 
 def test_what_is_calculated_has_a_title():
-    assert set(CALCULATED) <= TITLES.keys()
+    assert set(CALCULATED) <= {engine_id for known in RUN_BY.values() for engine_id in known}
+
+
+def test_an_engine_that_is_handed_in_runs_what_it_says_under_its_own_title():
+    handed = [engine("vllm", formats=("awq",))]
+    assert runner_for("awq", handed).title == "Vllm"
+    assert runner_for("awq", handed).installed
+    assert runner_for("gptq", handed).missing.code == "engine.not_ours"
+
+
+def refusing(engine_id, missing=None):
+    return replace(
+        engine(engine_id, missing), suits=lambda facts: Cause("engine.bad_architecture", {"a": facts.architecture})
+    )
+
+
+def test_one_that_suits_and_is_to_be_installed_before_one_that_does_not_suit():
+    runner = runner_for("gguf", [refusing("llama_server"), engine("openvino", NOT_HERE)], model=model())
+    assert (runner.engine_id, runner.missing, runner.suits) == ("openvino", NOT_HERE, True)
+
+
+def test_where_none_suits_the_reason_of_the_first_is_told():
+    for engine_id in (None, "llama_server"):
+        runner = runner_for("gguf", [refusing("llama_server")], engine_id, model())
+        assert (runner.installed, runner.suits) == (False, False)
+        assert runner.missing.values == {"a": "llama"}
+    assert runner_for("gguf", [refusing("llama_server")]).installed

@@ -5,10 +5,20 @@ import pytest
 
 from weighbridge.base.errors import EngineFailed, Refused
 from weighbridge.formats.architectures import Kind
+from weighbridge.formats.gguf_tensors import Tensor
 from weighbridge.formats.model import ModelInfo
 from weighbridge.library.model import Model
-from weighbridge.running.choose import Asked, Defaults, batch_for, default_load, engine_for, prompt_batch
-from weighbridge_engines.api import Cause
+from weighbridge.running.choose import (
+    Asked,
+    Defaults,
+    batch_for,
+    default_load,
+    engine_for,
+    engines_for,
+    facts_of,
+    prompt_batch,
+)
+from weighbridge_engines.api import Cause, FileFacts
 from weighbridge_engines.catalogue import catalogue
 
 INFO = ModelInfo(format="gguf", kind=Kind.CHAT, context_length=2048, parameters=135_000_000)
@@ -92,3 +102,52 @@ def test_what_is_asked_of_every_load_is_not_bent():
     load = default_load(MODEL, Defaults(cores=8, context=4096, asked=Asked(context=1 << 20, threads=3, slots=8)))
     assert (load.context, load.threads, load.slots) == (1 << 20, 3, 8)
     assert load.batch == default_load(MODEL, Defaults(cores=4)).batch
+
+
+def test_an_engine_is_told_the_architecture_and_the_types_of_a_file():
+    tensors = (Tensor("a", 0, (1,), 0, 4), Tensor("b", 12, (256,), 32, 144), Tensor("c", 999, (1,), 0, None))
+    told = replace(MODEL, info=replace(INFO, architecture="llama", tensors=tensors))
+    assert facts_of(told) == FileFacts("gguf", "llama", frozenset({"F32", "Q4_K"}))
+    assert facts_of(MODEL) == FileFacts("gguf", None, None)
+    assert facts_of(replace(MODEL, info=None)) == FileFacts("gguf")
+
+
+def picky(engine_id, only, missing=None):
+    """An engine of one architecture."""
+
+    def suits(facts):
+        return (
+            None
+            if facts.architecture == only
+            else Cause("engine.bad_architecture", {"architecture": facts.architecture})
+        )
+
+    return replace(catalogue()["llama_server"], id=engine_id, title=engine_id, missing=lambda: missing, suits=suits)
+
+
+def test_an_engine_that_cannot_run_this_very_model_is_left_out():
+    llama, qwen = picky("llama_server", "llama"), picky("llama_cpp", "qwen3")
+    model = replace(MODEL, info=replace(INFO, architecture="qwen3"))
+    assert engine_for(model, [llama, qwen]).id == "llama_cpp"
+    assert [one.id for one in engines_for("gguf", [llama, qwen], model)] == ["llama_cpp"]
+    assert [one.id for one in engines_for("gguf", [llama, qwen])] == ["llama_server", "llama_cpp"]
+
+
+def test_where_no_engine_can_run_this_very_model_the_reason_is_told():
+    model = replace(MODEL, info=replace(INFO, architecture="mamba"))
+    with pytest.raises(Refused) as refused:
+        engine_for(model, [picky("llama_server", "llama"), picky("llama_cpp", "qwen3")])
+    assert refused.value.code == "engine.bad_architecture"
+    assert refused.value.values == {"engine": "llama_server", "model": "m", "architecture": "mamba"}
+    named = replace(default_load(model, Defaults(cores=2)), engine="llama_cpp")
+    with pytest.raises(Refused) as refused:
+        engine_for(model, [picky("llama_server", "mamba"), picky("llama_cpp", "qwen3")], named)
+    assert refused.value.values["engine"] == "llama_cpp"
+
+
+def test_one_that_could_and_is_not_installed_is_named_before_one_that_cannot():
+    model = replace(MODEL, info=replace(INFO, architecture="qwen3"))
+    absent = picky("llama_cpp", "qwen3", Cause("engine.not_installed"))
+    with pytest.raises(EngineFailed) as failed:
+        engine_for(model, [picky("llama_server", "llama"), absent])
+    assert failed.value.values["engine"] == "llama_cpp"

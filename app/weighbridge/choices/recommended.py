@@ -104,7 +104,8 @@ def bits_of(choice: Choice) -> float | None:
 def _is_able(choice: Choice) -> bool:
     """Whether it is a model that fits, at least in part, and that some engine runs."""
     sound = choice.model.problem is None and choice.model.kind not in (*NOT_RUN, Kind.DRAFT)
-    return sound and choice.runner is not None and choice.fit is not None and choice.fit.verdict in GOOD
+    run = choice.runner is not None and choice.runner.suits
+    return sound and run and choice.fit is not None and choice.fit.verdict in GOOD
 
 
 def _rank(choice: Choice, vendors: Mapping[str, str]) -> tuple[float, ...]:

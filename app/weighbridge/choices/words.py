@@ -82,11 +82,15 @@ def _partial(fit: Fit) -> str:
 
 
 def runner_in_words(runner: Runner | None) -> str:
-    """ "llama.cpp", "llama.cpp (install)", "vLLM (not part of this program)", or that no engine is known to run it."""
+    """ "llama.cpp", "llama.cpp (install)", "vLLM (not part of this program)", or that no engine is known to run it, or
+    that this one does not.
+    """
     if runner is None:
         return text("no known engine")
     if runner.installed:
         return runner.title
+    if not runner.suits:
+        return text("no engine ({engine} does not run this model)", engine=runner.title)
     if runner.missing is not None and runner.missing.code == "engine.not_ours":
         return text("{engine} (not part of this program)", engine=runner.title)
     return text("{engine} (install)", engine=runner.title)

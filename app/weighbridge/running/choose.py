@@ -10,7 +10,7 @@ from weighbridge.formats.architectures import Kind
 from weighbridge.library.model import Model
 from weighbridge.running.installing import TRIAL, command_for
 from weighbridge.running.prompt_room import Checkpoints, no_checkpoints
-from weighbridge_engines.api import Engine, Load
+from weighbridge_engines.api import Cause, Engine, FileFacts, Load, suits_all
 
 PREFERRED = (
     "llama_server",
@@ -108,27 +108,55 @@ class Defaults:
     checkpoints: Checkpoints = no_checkpoints
 
 
-def engines_for(format_id: str, engines: Iterable[Engine]) -> list[Engine]:
-    """The engines that run a format, installed or not, in the order in which they are tried."""
-    return sorted((engine for engine in engines if format_id in engine.formats), key=_rank)
+def engines_for(format_id: str, engines: Iterable[Engine], model: Model | None = None) -> list[Engine]:
+    """The engines that run a format, installed or not, in the order in which they are tried. With `model`, of that
+    format: without those that know that they cannot run this very one.
+    """
+    able = sorted((engine for engine in engines if format_id in engine.formats), key=_rank)
+    return able if model is None else [engine for engine in able if unsuited(model, engine) is None]
+
+
+def unsuited(model: Model, engine: Engine) -> Cause | None:
+    """Why `engine`, which runs the format, cannot run this very model; None where it can, or nobody can tell."""
+    return None if engine.suits is suits_all else engine.suits(facts_of(model))
+
+
+def facts_of(model: Model) -> FileFacts:
+    """What an engine is told of a model's files. A type that is not known is left out."""
+    info = model.info
+    if info is None:
+        return FileFacts(model.format)
+    types = None if info.tensors is None else {name for each in info.tensors if (name := each.type_name)}
+    return FileFacts(model.format, info.architecture, None if types is None else frozenset(types))
 
 
 def engine_for(model: Model, engines: Iterable[Engine], load: Load | None = None) -> Engine:
     """The installed engine that runs `model`: the one that `load` names, where it does.
 
-    Raises EngineFailed where one exists but is not installed, Refused where none does or none can as `load` asks.
+    Raises EngineFailed where one exists but is not installed, Refused where none does, where each of them knows why it
+    cannot run this very model (the reason of the first), or where none can as `load` asks.
     """
     able = engines_for(model.format, engines)
     if not able:
         raise Refused("engine.none_for_format", format=model.format, model=model.title)
     if load is not None:
         able = _as_asked(able, load, model.format)
-    for engine in able:
+    suited = _suited(able, model)
+    for engine in suited:
         if engine.missing() is None:
             return engine
-    cause = able[0].missing()
+    cause = suited[0].missing()
     assert cause is not None
-    raise EngineFailed(cause.code, (), **{**cause.values, "engine": able[0].title, "install": command_for(able[0])})
+    raise EngineFailed(cause.code, (), **{**cause.values, "engine": suited[0].title, "install": command_for(suited[0])})
+
+
+def _suited(able: list[Engine], model: Model) -> list[Engine]:
+    """Those of `able` that do not know why they cannot run this very model. Raises Refused where there is none."""
+    causes = [unsuited(model, engine) for engine in able]
+    suited = [engine for engine, cause in zip(able, causes, strict=True) if cause is None]
+    if not suited and causes[0] is not None:
+        raise Refused(causes[0].code, **{"engine": able[0].title, "model": model.title, **causes[0].values})
+    return suited
 
 
 def _as_asked(able: list[Engine], load: Load, format_id: str) -> list[Engine]:

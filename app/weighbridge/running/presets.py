@@ -173,7 +173,7 @@ class PresetLoads:
         A preset may name the engine; where that is not here, another one is taken, and that is told.
         """
         values = dict(preset.values)
-        able = [one for one in engines_for(model.format, self._engines.values()) if one.missing() is None]
+        able = [one for one in engines_for(model.format, self._engines.values(), model) if one.missing() is None]
         named = next((one for one in able if one.id == values.get("engine")), None)
         if named is None and not able:
             return Applied(load)  # what has no engine is not loaded

@@ -254,7 +254,7 @@ class LoadSheet(Page):
     def _able(self) -> list[Engine]:
         if self._model is None:
             return []
-        engines = engines_for(self._model.format, self._services.weighing.sources.engines.values())
+        engines = engines_for(self._model.format, self._services.weighing.sources.engines.values(), self._model)
         return [engine for engine in engines if engine.missing() is None]
 
     def _running(self) -> Running | None:

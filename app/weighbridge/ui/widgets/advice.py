@@ -111,5 +111,7 @@ def build_for(choice: Choice) -> str:
     """
     if choice.elsewhere is not None:
         return str(choice.elsewhere.missing.values.get("build_id", ""))
-    missing = choice.runner.missing if choice.runner is not None else None
-    return choice.runner.engine_id if choice.runner and missing is not None and missing.code != NOT_OURS else ""
+    runner = choice.runner
+    if runner is None or runner.missing is None or runner.missing.code == NOT_OURS or not runner.suits:
+        return ""
+    return runner.engine_id
