@@ -183,13 +183,15 @@ class Dialect:
     `base_path` stands before each route ("/v3" where chats are at "/v3/chat/completions"). `health` is the route that
     answers 200 once the model is loaded, "" where there is none: then the first token tells. `fields` are those of a
     request that it understands, None for all; others are left out on the way to it. `ready_s` is how long a load may
-    take at most before it counts as hung; None: as long as it shows that it goes on.
+    take at most before it counts as hung; None: as long as it shows that it goes on. `uncached` are the fields of a
+    request with which it reads the whole prompt anew, whatever it knows from before; empty where it has none.
     """
 
     base_path: str = "/v1"
     health: str = "/health"
     fields: frozenset[str] | None = None
     ready_s: float | None = None
+    uncached: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ def test_an_engine_is_complete(engine):
     assert engine.row("no line of any engine") is None
     assert all(engine.suits(FileFacts(format_id)) is None for format_id in engine.formats)
     assert engine.name_of(Load("/m/a.gguf", alias="a"))
+    assert engine.dialect.fields is None or set(engine.dialect.uncached) <= engine.dialect.fields
 
 
 def test_reading_what_engines_there_are_imports_nothing_heavy():
