@@ -1,0 +1,60 @@
+"""What advice stands on, beside the answers: the machine, the engines and their builds, and the models that are here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from weighbridge.choices.choice import Choice, Surroundings
+from weighbridge.library.model import Model
+from weighbridge.running.builds import Offer, Recipe
+from weighbridge.running.engines import Engines
+from weighbridge_engines.api import Engine, Load
+
+WeighBy: TypeAlias = Callable[[Model, Load, str], Choice]
+"""Weighs a model as a load would load it, by the engine of that id; with its speeds where these are known."""
+
+Start: TypeAlias = Callable[[Model], Load]
+"""How a model is loaded unless somebody says otherwise."""
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The models that are here, and how they are weighed and loaded."""
+
+    models: tuple[Model, ...]
+    weigh: WeighBy
+    start: Start
+
+
+@dataclass(frozen=True)
+class Ground:
+    """`recipes` are builds that could be installed, `offers` those that are not in use. `elsewhere`: the machine is one
+    that somebody thinks of, where nothing is installed and every engine sees the cards that it can use. `shelf` is None
+    where no models are looked at.
+    """
+
+    around: Surroundings
+    offers: tuple[Offer, ...] = ()
+    recipes: tuple[Recipe, ...] = ()
+    shelf: Shelf | None = None
+    elsewhere: bool = False
+
+    def engine(self, engine_id: str) -> Engine | None:
+        """The engine of that id, as the build in use; None for one that is no part of the program."""
+        return self.around.engines.get(engine_id)
+
+
+def ground_of(around: Surroundings, shelf: Shelf | None = None, *, elsewhere: bool = False) -> Ground:
+    """The ground over the engines of `around`, with what their live mapping tells of builds."""
+    engines = around.engines
+    if not isinstance(engines, Engines):
+        return Ground(around, shelf=shelf, elsewhere=elsewhere)
+    return Ground(around, engines.offers(), engines.absent, shelf, elsewhere)
+
+
+def shelf_of(models: Iterable[Model], weigh: WeighBy, start: Start) -> Shelf:
+    """The shelf with the models that are sound."""
+    sound: Sequence[Model] = [model for model in models if model.problem is None]
+    return Shelf(tuple(sound), weigh, start)
