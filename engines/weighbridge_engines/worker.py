@@ -1,7 +1,7 @@
 """The process that hosts one library engine: `python -m weighbridge_engines.worker ENGINE --port N --load JSON`.
 
-With `--devices` in place of the rest it prints what the engine can compute on, as one line of JSON, and ends; with
-`--bandwidth` how fast it read the memory of each; with `--version` the library's version. With
+With `--devices` in place of the rest it prints what the engine can compute on, or why it can on nothing, as one line of
+JSON, and ends; with `--bandwidth` how fast it read the memory of each; with `--version` the library's version. With
 `--size BYTES` in place of the port it prints what the load would take, and may itself take so much memory for that
 (Linux; other systems do not hold a process to such a limit).
 
@@ -19,7 +19,7 @@ import threading
 import time
 from dataclasses import asdict
 
-from weighbridge_engines.api import KEY_VARIABLE, Engine, Load
+from weighbridge_engines.api import KEY_VARIABLE, Engine, Load, Unsupported
 from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.hosting import host
 
@@ -71,12 +71,23 @@ def _tell(engine: Engine, asked: argparse.Namespace) -> int:
     name: str
     told: object
     if asked.devices:
-        name, told = "devices", [asdict(device) for device in engine.devices()]
-    elif asked.bandwidth:
+        return _tell_devices(engine)
+    if asked.bandwidth:
         name, told = "bandwidth", {} if engine.bandwidth is None else dict(engine.bandwidth())
     else:
         name, told = "version", engine.version()
     sys.stdout.write(json.dumps({name: told}) + "\n")
+    return 0
+
+
+def _tell_devices(engine: Engine) -> int:
+    """Or why it has none that it can use, as `problem`: a code and its values."""
+    told: dict[str, object]
+    try:
+        told = {"devices": [asdict(device) for device in engine.devices()]}
+    except Unsupported as refusal:
+        told = {"problem": {"code": refusal.cause.code, "values": dict(refusal.cause.values)}}
+    sys.stdout.write(json.dumps(told) + "\n")
     return 0
 
 

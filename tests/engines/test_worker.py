@@ -1,12 +1,18 @@
 """The worker as a child that must not outlive who asked it."""
 
+import json
 import os
 import signal
 import sys
+from dataclasses import replace
 
 import psutil
 import pytest
 from tests.processes import running
+
+from weighbridge_engines import worker
+from weighbridge_engines.api import Cause, Unsupported
+from weighbridge_engines.catalogue import catalogue
 
 ASKING = """
 import subprocess, sys, time
@@ -29,3 +35,15 @@ def test_a_question_that_hangs_ends_with_who_asked(tmp_path):
         if alive:
             hanging.kill()
     assert alive == []
+
+
+def test_an_engine_that_can_use_nothing_says_why(monkeypatch, capsys):
+    cause = Cause("exl.no_card", {"torch": "2.13.0"})
+    engine = replace(catalogue()["echo"], devices=lambda: _refuse(cause))
+    monkeypatch.setattr(worker, "catalogue", lambda: {"echo": engine})
+    assert worker.main(["echo", "--devices"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"problem": {"code": "exl.no_card", "values": {"torch": "2.13.0"}}}
+
+
+def _refuse(cause):
+    raise Unsupported(cause)

@@ -8,7 +8,7 @@ from weighbridge.hardware.child import Answer
 from weighbridge.hardware.machine import Cpu, Device, Machine, Memory, MemoryKind, Sight
 from weighbridge.hardware.measured import Measurements
 from weighbridge.running.builds import Offer
-from weighbridge.running.devices import EngineDevices, Told, by_engine, missing_build, read_devices
+from weighbridge.running.devices import EngineDevices, Told, by_engine, missing_build, read_devices, read_problem
 from weighbridge.running.questions import LIMIT_S
 from weighbridge_engines import api
 from weighbridge_engines.catalogue import catalogue
@@ -177,3 +177,17 @@ def test_what_a_build_tells_anew_is_remembered(tmp_path):
     assert EngineDevices({}, tmp_path, Asked(PROCESSOR)).told_by(one, MACHINE).devices == (seen,)
     assert EngineDevices({}, tmp_path, Asked(PROCESSOR)).told_anew(one, MACHINE).devices == (PROCESSOR,)
     assert EngineDevices({}, tmp_path, Asked(seen)).told_by(one, MACHINE).devices == (PROCESSOR,)
+
+
+def test_an_engine_that_knows_why_it_can_use_nothing_is_taken_at_its_word(tmp_path):
+    said = json.dumps({"problem": {"code": "exl.cpu_torch", "values": {"torch": "2.13.0+cpu"}}})
+    (one,) = told(tmp_path, Asked(answer=Answer(f"a library\n{said}\n", "", 0)))
+    assert one.devices is None
+    assert one.problem == api.Cause("exl.cpu_torch", {"engine": "Made", "torch": "2.13.0+cpu"})
+    again = Asked(SEEN)
+    assert told(tmp_path, again)[0].devices == (SEEN,)
+
+
+@pytest.mark.parametrize("said", ['{"problem": null}', '{"problem": {"code": "x"}}', "[]", "no JSON"])
+def test_what_is_no_problem_is_none(said):
+    assert read_problem(said) is None

@@ -129,6 +129,8 @@ def told_now(engine: Engine, extensions: str = "-", ask_child: Ask | None = None
         return _failed(engine, "engine.devices_slow", limit_s=int(LIMIT_S))
     if answer.exit_code in _ILLEGAL_INSTRUCTION:
         return _failed(engine, "engine.illegal_instruction", signal="SIGILL", extensions=extensions)
+    if not engine.listing and (problem := read_problem(answer.out)) is not None:
+        return _failed(engine, problem.code, **problem.values)
     devices = _devices_in(engine, answer)
     if devices is None or answer.exit_code != 0:
         return _failed(engine, "engine.devices_failed", reason=why(answer))
@@ -155,6 +157,15 @@ def read_devices(text: str) -> tuple[Device, ...] | None:
     """The devices in the last line that a worker printed, before which libraries may have printed theirs."""
     try:
         return tuple(Device(**values) for values in json.loads(last_line(text))["devices"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def read_problem(text: str) -> Cause | None:
+    """Why it can use nothing, in the last line that a worker printed; None where that line says no such thing."""
+    try:
+        told = json.loads(last_line(text))["problem"]
+        return Cause(str(told["code"]), dict(told["values"]))
     except (ValueError, KeyError, TypeError):
         return None
 
