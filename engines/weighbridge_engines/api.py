@@ -359,7 +359,6 @@ class Engine:
 
     `missing()`: None, or what is missing and how to get it. `devices()`: what this build can use (call it in a child);
     raises Unsupported where that is nothing and it knows why.
-    raises Unsupported where it can use nothing and knows why.
     `report(line)`: effective values and buffer sizes in one line of the engine's log; keys are those of `Load`, and
     "weights_bytes", "kv_bytes", "state_bytes", "compute_bytes", "output_bytes" (each line's figure is added to the
     sum) with "device" (in whose memory that is: an id as in `devices()`, or HOST), and "stage" (one of STAGES).

@@ -38,12 +38,18 @@ def test_a_question_that_hangs_ends_with_who_asked(tmp_path):
 
 
 def test_an_engine_that_can_use_nothing_says_why(monkeypatch, capsys):
-    cause = Cause("exl.no_card", {"torch": "2.13.0"})
-    engine = replace(catalogue()["echo"], devices=lambda: _refuse(cause))
+    def refuse():
+        raise Unsupported(Cause("exl.no_card", {"torch": "2.13.0"}))
+
+    engine = replace(catalogue()["echo"], devices=refuse)
     monkeypatch.setattr(worker, "catalogue", lambda: {"echo": engine})
+    monkeypatch.setattr(worker.threading, "Thread", lambda **_: Quiet())
     assert worker.main(["echo", "--devices"]) == 0
     assert json.loads(capsys.readouterr().out) == {"problem": {"code": "exl.no_card", "values": {"torch": "2.13.0"}}}
 
 
-def _refuse(cause):
-    raise Unsupported(cause)
+class Quiet:
+    """In the place of the thread that looks after the parent for as long as the process lives."""
+
+    def start(self):
+        """Nothing looks."""
