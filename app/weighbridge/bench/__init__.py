@@ -1,0 +1,1 @@
+"""The same prompt through several models and engines: planned, measured, compared, reported."""

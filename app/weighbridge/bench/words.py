@@ -1,0 +1,282 @@
+"""A comparison in words: tables as rows of cells, verdicts and notes as sentences. For terminal, report and window."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from weighbridge.base.explain import explain, explain_code
+from weighbridge.base.units import THIN, number, seconds, size, speed, tokens
+from weighbridge.base.words import plural, text
+from weighbridge.bench.cautions import cautions
+from weighbridge.bench.compare import Ratio, Verdict, verdicts
+from weighbridge.bench.plan import Fresh
+from weighbridge.bench.result import Column, Comparison, Held
+from weighbridge.bench.score import Sameness, Spread, score
+from weighbridge.hardware.machine import Machine
+from weighbridge_engines.api import Cause
+
+
+@dataclass(frozen=True)
+class Table:
+    """`rows` below `head`; the cells of `right` are figures."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: tuple[int, ...] = ()
+
+
+def figures(comparison: Comparison) -> Table:
+    """What was measured, a row for each column that answered."""
+    head = (
+        text("Model and engine"),
+        text("Writing"),
+        text("Reading the prompt"),
+        text("First token"),
+        text("Load"),
+        text("Memory"),
+        text("Most memory"),
+        text("Prompt"),
+        text("Answer"),
+        text("Ended by"),
+    )
+    rows = tuple(_figures(column) for column in comparison.columns if column.turns)
+    return Table(head, rows, tuple(range(1, 9)))
+
+
+def conditions(comparison: Comparison) -> Table:
+    """Under which each column was measured."""
+    head = (
+        text("Model and engine"),
+        text("Format"),
+        text("Bits per weight"),
+        text("Size"),
+        text("Version"),
+        text("Build"),
+        text("Threads"),
+        text("Context"),
+        text("Load of others"),
+        text("File"),
+    )
+    return Table(head, tuple(_conditions(column) for column in comparison.columns), (2, 3, 6, 7, 8))
+
+
+def headline(comparison: Comparison) -> tuple[str, ...]:
+    """When and where, what was asked, and how."""
+    day = time.strftime("%Y-%m-%d %H:%M", time.localtime(comparison.begun_at))
+    return (
+        text(
+            "Measured on {day} with Weighbridge {version} on {machine}.",
+            day=day,
+            version=comparison.version,
+            machine=machine_in_words(comparison.machine),
+        ),
+        f"{_asked(comparison)} {_order(comparison)} {_freshness(comparison)}",
+    )
+
+
+def machine_in_words(machine: Machine) -> str:
+    """ "Intel Xeon, 2 cores, 15.6 GiB, RTX 3090"."""
+    cores = machine.cpu.usable_cores or machine.cpu.logical_cores
+    count = () if cores is None else (plural("{count} core", "{count} cores", cores),)
+    devices = (f"{device.name} ({size(device.memory.total_bytes)})" for device in machine.devices)
+    return ", ".join((machine.cpu.name or text("unknown"), *count, size(machine.memory.total_bytes), *devices))
+
+
+def comparison_in_words(comparison: Comparison) -> tuple[str, ...]:
+    """Each column beside the first, a sentence each."""
+    return tuple(verdict_in_words(one, comparison.columns) for one in verdicts(comparison.columns))
+
+
+def verdict_in_words(one: Verdict, columns: Sequence[Column]) -> str:
+    """ "B beside A: writes 2.1 times as fast, reads as fast, 30 % less memory, the same answer."."""
+    parts = (
+        _writes(one.writing),
+        _reads(one.reading),
+        _memory(one.memory),
+        sameness_in_words(one.answer),
+    )
+    return text(
+        "{column} beside {baseline}: {parts}.",
+        column=columns[one.column].name,
+        baseline=columns[one.baseline].name,
+        parts=", ".join(part for part in parts if part),
+    )
+
+
+def sameness_in_words(answer: Sameness) -> str:
+    """ "the same answer", "another answer from token 14 on"."""
+    if answer.same:
+        return text("the same answer")
+    if answer.shorter:
+        return text(
+            "the same answer as far as the shorter goes ({count} characters)", count=number(answer.character or 0)
+        )
+    at = (answer.character or 0) + 1
+    if answer.token is None:
+        return text("another answer from character {character} on", character=number(at))
+    return text(
+        "another answer from token {token} on (character {character})", token=number(answer.token), character=number(at)
+    )
+
+
+def notes(comparison: Comparison) -> tuple[str, ...]:
+    """What failed or was left out, what makes the comparison doubtful, and what no such comparison tells."""
+    failed = [
+        text("{column} failed: {reason}", column=column.name, reason=str(explain(column.error)))
+        for column in comparison.columns
+        if column.error is not None
+    ]
+    return (*failed, *_left_out(comparison), *map(_caution, cautions(comparison)), limits())
+
+
+def limits() -> str:
+    """What is not measured here, and counts."""
+    return text(
+        "One request at a time: this alone does not choose an engine. How many users it serves at once, long prompts,"
+        " and how good the answers are count as well."
+    )
+
+
+def answers(comparison: Comparison) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """The answers of the first turns, each once, with the names of the columns that gave it."""
+    by_text: dict[str, list[str]] = {}
+    for column in comparison.columns:
+        if column.turns:
+            by_text.setdefault(column.turns[0].text, []).append(column.name)
+    return tuple((tuple(names), said) for said, names in by_text.items())
+
+
+def _figures(column: Column) -> tuple[str, ...]:
+    told = score(column)
+    sign = "" if told.by_engine else "~"
+    return (
+        column.name,
+        sign + _range(told.decode_tps, speed),
+        _range(told.prompt_tps, speed),
+        _range(told.ttft_ms, seconds),
+        seconds(column.load_ms),
+        held_in_words(column.held),
+        size(column.held.peak_bytes),
+        text("unknown") if told.prompt_tokens is None else number(told.prompt_tokens),
+        sign + _range(told.output_tokens, lambda count: text("unknown") if count is None else number(count)),
+        ", ".join(sorted({_finish(turn.finish) for turn in column.turns})),
+    )
+
+
+def held_in_words(held: Held) -> str:
+    """ "312 MiB", "312 MiB + 4.1 GiB CUDA0"."""
+    cards = (f"{size(amount)} {device}" for device, amount in held.on_devices.items() if amount)
+    return " + ".join((size(held.resident_bytes), *cards))
+
+
+def _conditions(column: Column) -> tuple[str, ...]:
+    subject, runtime = column.subject, column.runtime
+    bits, busy = subject.bits_per_weight, score(column).busy
+    return (
+        column.name,
+        " ".join(filter(None, (subject.format, subject.quant))),
+        text("unknown") if bits is None else number(bits, 2),
+        size(subject.size_bytes),
+        (runtime.version if runtime else None) or text("unknown"),
+        (runtime.build or runtime.engine_id) if runtime else "",
+        _setting(column, "threads"),
+        _setting(column, "context"),
+        text("unknown") if busy is None else f"{number(busy * 100)}{THIN}%",
+        str(subject.path),
+    )
+
+
+def _setting(column: Column, name: str) -> str:
+    """ "4,096", "2,000 → 2,048" where the engine uses another value than was asked for."""
+    for one in column.settings:
+        if one.name == name:
+            shown = [_value(value) for value in (one.requested, one.effective) if value is not None]
+            return " → ".join(shown if one.differs else shown[-1:]) or text("unknown")
+    return text("unknown")
+
+
+def _value(value: object) -> str:
+    return number(value) if isinstance(value, int) else str(value)
+
+
+def _range(known: Spread | None, shown: Callable[[float | None], str]) -> str:
+    if known is None:
+        return shown(None)
+    if known.least == known.most:
+        return shown(known.median)
+    return f"{shown(known.median)} ({_bare(shown(known.least))} – {_bare(shown(known.most))})"
+
+
+def _bare(figure: str) -> str:
+    """A figure without its unit."""
+    return figure.partition(THIN)[0]
+
+
+def _finish(reason: str | None) -> str:
+    known = {"stop": text("its end"), "length": text("the limit"), None: text("unknown")}
+    return known.get(reason, reason or "")
+
+
+def _asked(comparison: Comparison) -> str:
+    workload = comparison.workload
+    prompt = text("workload {name}", name=workload.name) if workload.name else text("a prompt of one's own")
+    return text("Asked: {prompt}, greedy, up to {tokens}.", prompt=prompt, tokens=tokens(workload.tokens))
+
+
+def _order(comparison: Comparison) -> str:
+    turns = plural("{count} turn each", "{count} turns each", comparison.turns)
+    warm = text("after a warm-up") if comparison.warm_up else text("without a warm-up")
+    order = text("all loaded, in turns") if comparison.interleaved else text("one after the other")
+    return text("{turns} {warm}, {order}.", turns=turns, warm=warm, order=order)
+
+
+def _freshness(comparison: Comparison) -> str:
+    if comparison.fresh is Fresh.ASKED:
+        return text("The engines were asked to read the prompt anew at each turn.")
+    if comparison.turns == 1:
+        return text("The prompt was new to each engine.")
+    return text("From the second turn on the prompt begins with a number of its own, so that it is read anew.")
+
+
+def _writes(known: Ratio | None) -> str:
+    if known is None:
+        return ""
+    if known.alike:
+        return text("writes as fast")
+    if known.times > 1:
+        return text("writes {times} times as fast", times=number(known.times, 1 if known.times >= 2 else 2))
+    return text("writes at {percent} % of the speed", percent=number(known.times * 100))
+
+
+def _reads(known: Ratio | None) -> str:
+    if known is None:
+        return ""
+    if known.alike:
+        return text("reads as fast")
+    if known.times > 1:
+        return text("reads {times} times as fast", times=number(known.times, 1 if known.times >= 2 else 2))
+    return text("reads at {percent} % of the speed", percent=number(known.times * 100))
+
+
+def _memory(known: Ratio | None) -> str:
+    if known is None:
+        return ""
+    if known.alike:
+        return text("as much memory")
+    if known.times >= 2:
+        return text("{times} times the memory", times=number(known.times, 1))
+    percent = number(abs(known.times - 1) * 100)
+    if known.times > 1:
+        return text("{percent} % more memory", percent=percent)
+    return text("{percent} % less memory", percent=percent)
+
+
+def _left_out(comparison: Comparison) -> tuple[str, ...]:
+    names = [column.name for column in comparison.columns if column.left_out]
+    return (text("Stopped before its end: {names}.", names=", ".join(names)),) if names else ()
+
+
+def _caution(cause: Cause) -> str:
+    return str(explain_code(cause.code, cause.values))
