@@ -4,8 +4,8 @@ One table for errors of Weighbridge and causes told by engines; those about buil
 about comparisons in `explain_compare`, about loads that failed in `explain_failures`, about hardware in
 `explain_hardware`, about what is in a file in `explain_files`, about the Hub in `explain_hub`, about what is done with
 models that are here in `explain_library`, about requests in `explain_requests`, about settings of a load in
-`explain_settings`, about speed in `explain_speed`. Sentences are marked here and translated when shown. Keep it alphabetical. A code missing here is a fault that a test
-finds; should one slip through, it is shown as it is.
+`explain_settings`, about speed in `explain_speed`. Sentences are marked here and translated when shown. Keep it
+alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown as it is.
 """
 
 from __future__ import annotations
