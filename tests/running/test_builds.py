@@ -114,20 +114,35 @@ def test_the_table_is_whole():
     assert len({recipe.id for recipe in RECIPES}) == len(RECIPES)
     for recipe in RECIPES:
         assert recipe.id.startswith(f"{recipe.engine_id}-")
-        assert recipe.api in ("cpu", "cuda", "rocm", "vulkan", "metal")
+        assert recipe.api in ("cpu", "cuda", "rocm", "vulkan", "metal", "directml")
         assert set(recipe.vendors) <= {"nvidia", "amd", "intel", "apple"}
+        assert set(recipe.untried_vendors) <= set(recipe.vendors)
+        assert set(recipe.needs) <= {"cuda_toolkit", "compiler"}
+        assert recipe.torch is None or recipe.torch in ("cpu", "cu128", "cu130")
         assert recipe.requirements and recipe.licence and recipe.source and recipe.systems
         assert recipe.index is None or recipe.index.startswith("https://")
         assert version_key(recipe.least_python) >= (3, 11)
+
+
+def test_what_is_under_the_agpl_is_never_installed_by_us():
+    assert not [recipe.id for recipe in RECIPES if recipe.engine_id in ("tabbyapi", "aphrodite")]
+    assert not [recipe.id for recipe in RECIPES if "GPL" in recipe.licence]
+
+
+@pytest.mark.parametrize(("vendor", "verified"), [("apple", False), ("nvidia", True)])
+def test_a_build_may_be_tried_and_yet_not_on_every_maker_s_cards(vendor, verified):
+    offer = next(one for one in offers((replace(OURS, id="x"),), RECIPES, System("darwin-arm64")) if one.verified)
+    assert (offer.build_id, offer.verified_on(device(vendor))) == ("llama_server-plain", verified)
 
 
 def test_an_entry_is_read():
     (recipe,) = read_recipes(
         '[[build]]\nid = "a-b"\nengine = "a"\ntitle = "B"\napi = "cpu"\nvendors = []\nsystems = ["x"]\n'
         'requirements = ["w"]\nleast_python = "3.11"\nlicence = "MIT"\nverified = true\n'
-        'source = "s"\ndownload_mib = 2\n'
+        'source = "s"\ndownload_mib = 2\ntorch = "cu130"\nneeds = ["compiler"]\nuntried_vendors = ["intel"]\n'
     )
     assert (recipe.engine_id, recipe.download_bytes, recipe.index, recipe.least_driver) == ("a", 2 << 20, None, None)
+    assert (recipe.torch, recipe.needs, recipe.untried_vendors) == ("cu130", ("compiler",), ("intel",))
 
 
 def test_this_system_has_a_name():

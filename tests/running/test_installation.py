@@ -168,6 +168,24 @@ def test_the_project_s_index_comes_before_the_user_s(tmp_path, uv):
     assert all(line.seconds is not None for line in place.log.requests)
 
 
+def test_pytorch_comes_from_its_own_index_in_the_builds_that_are_wanted(tmp_path, uv):
+    place = Place(tmp_path, Answers(PROCESSOR))
+    place.engines.recipes = (replace(APART, torch="cpu"),)
+    place.install()
+    venv, install = uv.calls
+    assert ("--torch-backend" in venv, install[install.index("--torch-backend") + 1]) == (False, "cpu")
+    assert place.log.requests[0].host == "download.pytorch.org"
+
+
+def test_wheels_that_lie_here_are_enough_where_pytorch_would_come_from_its_own_index(tmp_path, uv):
+    place = Place(tmp_path, Answers(PROCESSOR), offline=True)
+    place.engines.recipes = (replace(APART, torch="cpu"),)
+    (tmp_path / "torch-2-py3-none-any.whl").write_bytes(b"")
+    place.install(wheels=tmp_path)
+    assert "--torch-backend" not in uv.calls[-1]
+    assert place.log.requests == ()
+
+
 def test_pip_s_settings_are_told_to_uv():
     source = from_indexes({"PIP_INDEX_URL": "https://u:p@mirror.example/simple", "PIP_CONFIG_FILE": os.devnull}, None)
     assert source.environment["UV_DEFAULT_INDEX"] == "https://u:p@mirror.example/simple"

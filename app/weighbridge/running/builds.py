@@ -28,7 +28,8 @@ class BuildKind(StrEnum):
 class Recipe:
     """A build that can be installed: one entry of `engine_builds.toml`, whose head explains each field.
 
-    `download_bytes` and the least versions are None where they are not known. `verified`: somebody has run it.
+    `download_bytes` and the least versions are None where they are not known. `verified`: somebody has run it, though
+    not on cards of `untried_vendors`.
     """
 
     id: str
@@ -47,6 +48,9 @@ class Recipe:
     least_glibc: str | None = None
     least_compute_capability: str | None = None
     least_driver: str | None = None
+    torch: str | None = None
+    needs: tuple[str, ...] = ()
+    untried_vendors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,10 @@ class Build:
 
 @dataclass(frozen=True)
 class Offer:
-    """A build that is not in use and whose cards it would use: `vendors`. Installed already, or to be installed."""
+    """A build that is not in use and whose cards it would use: `vendors`. Installed already, or to be installed.
+
+    `verified`: somebody has run it, though not on cards of `untried_vendors`.
+    """
 
     build_id: str
     title: str
@@ -94,6 +101,11 @@ class Offer:
     verified: bool = True
     least_compute_capability: str | None = None
     least_driver: str | None = None
+    untried_vendors: tuple[str, ...] = ()
+
+    def verified_on(self, device: CardOrPart) -> bool:
+        """Whether somebody has run it on such a card, or it is here and was tried as it came."""
+        return self.verified and device.vendor not in self.untried_vendors
 
 
 def read_recipes(text: str) -> tuple[Recipe, ...]:
@@ -140,6 +152,7 @@ def offers(builds: Iterable[Build], recipes: Iterable[Recipe], system: System) -
             verified=recipe.verified,
             least_compute_capability=recipe.least_compute_capability,
             least_driver=recipe.least_driver,
+            untried_vendors=recipe.untried_vendors,
         )
         for recipe in recipes
         if recipe.engine_id in titles and recipe.id not in known and runs_on(recipe, system)

@@ -195,7 +195,7 @@ def missing_build(device: CardOrPart, told: Sequence[Told], engine_id: str | Non
     if offer is not None:
         values = {"device": device.name, "build": offer.title, "engine": offer.engine_title}
         code = "engine.build_not_used" if offer.installed else "engine.build_not_installed"
-        return Cause(code, {**values, "build_id": offer.build_id, "verified": offer.verified})
+        return Cause(code, {**values, "build_id": offer.build_id, "verified": offer.verified_on(device)})
     return Cause("engine.no_build", {"device": device.name, "build": build, "engine": _BUILDS_OF})
 
 

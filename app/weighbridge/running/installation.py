@@ -226,7 +226,7 @@ class Installer:
 
     def _source(self, recipe: Recipe, wheels: Path | None) -> Source:
         if wheels is None:
-            return from_indexes(self._engines.environment, recipe.index)
+            return from_indexes(self._engines.environment, recipe.index, recipe.torch)
         return from_wheels(self._engines.environment, wheels if wheels.is_dir() else wheels.parent)
 
     def _uv(

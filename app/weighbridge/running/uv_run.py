@@ -17,6 +17,8 @@ from weighbridge.running.command import without_ours
 
 PROJECT_FIRST = "first-index"
 """How uv is told to take what is in a project's own index from there alone, whatever other indexes have."""
+TORCH_HOST = "download.pytorch.org"
+"""Where uv finds the builds of PyTorch that are not in other indexes."""
 _POLL_S = 0.1
 _SHOWN = 300
 _SECRET = re.compile(r"(?<=://)[^/\s@]+@")
@@ -34,8 +36,11 @@ class Source:
     hosts: tuple[str, ...] = ()
 
 
-def from_indexes(inherited: Mapping[str, str], project_index: str | None) -> Source:
-    """The user's own indexes, as set for uv or pip; before them, for what it has, the project's own."""
+def from_indexes(inherited: Mapping[str, str], project_index: str | None, torch: str | None = None) -> Source:
+    """The user's own indexes, as set for uv or pip; before them, for what it has, the project's own.
+
+    PyTorch and what belongs to it come from its own index where `torch` names the builds of it that are wanted.
+    """
     told = index_settings(inherited)
     environment = without_ours(told.environment)
     hosts = index_hosts(told.environment)
@@ -43,7 +48,9 @@ def from_indexes(inherited: Mapping[str, str], project_index: str | None) -> Sou
         environment["UV_INDEX"] = " ".join(filter(None, (project_index, environment.get("UV_INDEX"))))
         environment["UV_INDEX_STRATEGY"] = PROJECT_FIRST
         hosts = index_hosts(environment)
-    return Source(environment, told.arguments, hosts)
+    if torch is None:
+        return Source(environment, told.arguments, hosts)
+    return Source(environment, (*told.arguments, "--torch-backend", torch), (TORCH_HOST, *hosts))
 
 
 def from_wheels(inherited: Mapping[str, str], folder: Path) -> Source:
