@@ -16,6 +16,7 @@ import pytest
 from weighbridge.base.explain import WHAT_AND_NEXT
 from weighbridge.base.explain_builds import BUILDS
 from weighbridge.base.explain_compare import COMPARE
+from weighbridge.base.explain_endpoints import ENDPOINTS
 from weighbridge.base.explain_failures import FAILURES
 from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
@@ -105,7 +106,7 @@ def test_nothing_is_explained_that_nobody_says():
 
 
 def test_explanations_are_in_order():
-    areas = (BUILDS, COMPARE, FAILURES, FILES, HARDWARE, HUB, LIBRARY, REQUESTS, SETTINGS, SPEED)
+    areas = (BUILDS, COMPARE, ENDPOINTS, FAILURES, FILES, HARDWARE, HUB, LIBRARY, REQUESTS, SETTINGS, SPEED)
     rest = [code for code in WHAT_AND_NEXT if not any(code in area for area in areas)]
     for codes in (rest, *map(list, areas)):
         assert codes == sorted(codes)

@@ -105,6 +105,15 @@ def m006_presets(connection: sqlite3.Connection) -> None:
     )
 
 
+def m007_endpoints(connection: sqlite3.Connection) -> None:
+    """Servers that someone else runs, in the order of `place`, with what each was last seen to serve. Never a key."""
+    connection.execute(
+        "CREATE TABLE endpoints (place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, title TEXT NOT NULL,"
+        " origin TEXT NOT NULL, base_path TEXT NOT NULL, preset TEXT NOT NULL, keyed INTEGER NOT NULL DEFAULT 0,"
+        " plain_key INTEGER NOT NULL DEFAULT 0, listed TEXT NOT NULL DEFAULT '[]', reached TEXT)"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_chats,
     m002_observations,
@@ -112,6 +121,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m004_downloads,
     m005_library,
     m006_presets,
+    m007_endpoints,
 )
 
 

@@ -43,7 +43,7 @@ def look(engines: Engines, data: Path) -> Shown:
             known = by_engine[build.engine_id].devices
         elif known is None and build.kind is BuildKind.OURS and build.missing is None:
             known = devices.told_by(engines.engine_of(build.id), machine).devices
-        if build.engine_id != TRIAL:
+        if build.engine_id != TRIAL and engines.catalogue[build.engine_id].attach is None:
             missing = build.missing and _told_whole(build.missing, engines.engine_of(build.id))
             builds.append(replace(build, devices=known, missing=missing))
     lacking = tuple(cause for device in machine.devices if (cause := missing_build(device, told)) is not None)

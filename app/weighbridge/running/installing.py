@@ -27,8 +27,8 @@ def command_for(engine: Engine, anew: bool = False) -> str:
 
 
 def none_installed(engines: Iterable[Engine], preferred: Iterable[str]) -> Cause | None:
-    """That no model can run, and which engine of `preferred`, the best first, to install; None where one is there."""
-    real = {engine.id: engine for engine in engines if engine.id != TRIAL}
+    """That no file can be run, and which engine of `preferred`, the best first, to install; None where one is there."""
+    real = {engine.id: engine for engine in engines if engine.id != TRIAL and engine.attach is None}
     best = next((real[name] for name in preferred if name in real), None)
     if best is None or any(engine.missing() is None for engine in real.values()):
         return None

@@ -1,0 +1,212 @@
+"""Asking a server: whether it is there, what it serves, and whether a model of it answers."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any
+
+import httpx2
+
+from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.hang_up import HangUp
+from weighbridge.hub.network import CANCELLED
+from weighbridge.running.endpoints.endpoint import Endpoint, Listed, Reached
+from weighbridge.running.endpoints.faults import answered, broken
+from weighbridge.running.endpoints.listing import NoListing, read_listing, with_contexts
+from weighbridge.running.endpoints.way import Way
+from weighbridge_engines.api import Cause
+
+CONNECT_S, READ_S, LONGEST_S = 5.0, 10.0, 30.0
+TOKEN_S = 600.0
+"""How long the first token of a server may take that loads the model for it."""
+MOST_BYTES = 8 << 20
+BASE_PATHS = ("/v1", "/v3", "/openai/v1", "/api/v1", "")
+"""Where servers have their routes, in the order in which they are tried where there is nothing at the one that was
+given."""
+_HTML = ("text/html", "application/xhtml")
+
+
+@dataclass(frozen=True)
+class Got:
+    """An answer in whole, how long its head took, and where it was led to."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    ms: float
+
+
+class Failed(Exception):
+    """It could not be asked, or answered wrongly, for this cause."""
+
+    def __init__(self, cause: Cause) -> None:
+        super().__init__(cause.code)
+        self.cause = cause
+
+
+class Asker:
+    """Asks one endpoint, with its key. Not for two threads at a time, but any may `cut` what it is asking.
+
+    A redirect is never followed: the key is for this address alone.
+    """
+
+    def __init__(self, endpoint: Endpoint, way: Way, key: str) -> None:
+        self._endpoint, self._way, self._key = endpoint, way, key
+        self._hang_up = HangUp()
+
+    def cut(self) -> None:
+        """Give up what is being asked, and all that would be."""
+        self._hang_up.cut()
+
+    def models(self) -> Reached:
+        """The models that it lists. Never raises for what the server does; Refused("endpoint.offline")."""
+        at_s = time.time()
+        try:
+            got, (models, left_out) = self._listing(self._endpoint.base_path)
+        except Failed as failed:
+            return Reached(at_s, failed.cause, found_path=self._other_path(failed.cause))
+        return Reached(at_s, None, self._with_contexts(models), got.ms, left_out=left_out)
+
+    def check(self, route: str, body: Mapping[str, Any] | None = None) -> None:
+        """Ask for `route`, below the origin. Raises Failed where the answer is none that is good."""
+        limit_s = LONGEST_S if body is None else TOKEN_S
+        got = self.ask("GET" if body is None else "POST", f"{self._endpoint.origin}{route}", body, limit_s)
+        self._require_good(got)
+
+    def ask(self, method: str, url: str, body: Mapping[str, Any] | None = None, limit_s: float = LONGEST_S) -> Got:
+        """One request and its whole answer. Raises Failed."""
+        line = self._way.begin(method)
+        try:
+            with self._client(limit_s) as http:
+                got = self._exchanged(
+                    http, http.build_request(method, url, json=body, headers=self._headers()), limit_s
+                )
+        except WeighbridgeError as error:
+            line.ended(None, error.code)
+            raise
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            cause = broken(error, self._endpoint.title, self._endpoint.address)
+            line.ended(None, CANCELLED if self._hang_up.is_cut else cause.code)
+            raise Failed(cause) from error
+        line.answered(got.status)
+        line.ended(len(got.body))
+        return got
+
+    def _exchanged(self, http: httpx2.Client, request: httpx2.Request, limit_s: float) -> Got:
+        request.extensions["trace"] = self._hang_up.watch
+        start_s = time.monotonic()
+        answer = http.send(request, stream=True)
+        ms = (time.monotonic() - start_s) * 1000
+        try:
+            body = bytearray()
+            for piece in answer.iter_raw():
+                body += piece
+                if len(body) > MOST_BYTES:
+                    raise httpx2.RemoteProtocolError(f"more than {MOST_BYTES >> 20} MiB")
+                if time.monotonic() - start_s > limit_s:
+                    raise httpx2.ReadTimeout("the answer does not end")
+        finally:
+            answer.close()
+        return Got(answer.status_code, answer.headers, bytes(body), ms)
+
+    @contextlib.contextmanager
+    def _client(self, limit_s: float) -> Iterator[httpx2.Client]:
+        timeout = httpx2.Timeout(max(READ_S, limit_s if limit_s > LONGEST_S else 0.0), connect=CONNECT_S)
+        made = httpx2.Client(trust_env=False, verify=verified(self._way), proxy=self._way.proxy, timeout=timeout)
+        with made as http:
+            yield http
+
+    def _headers(self) -> dict[str, str]:
+        key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        return {**key, "Accept": "application/json", "Accept-Encoding": "identity"}
+
+    def _listing(self, base_path: str) -> tuple[Got, tuple[tuple[Listed, ...], int]]:
+        got = self.ask("GET", f"{self._endpoint.origin}{base_path}/models")
+        self._require_good(got)
+        try:
+            return got, read_listing(got.body)
+        except NoListing:
+            raise Failed(self._cause("endpoint.no_list", found=_start(got.body))) from None
+
+    def _require_good(self, got: Got) -> None:
+        endpoint = self._endpoint
+        cause = answered(
+            got.status, message_of(got.body), got.headers.get("retry-after"), endpoint.title, endpoint.address
+        )
+        if cause is not None:
+            raise Failed(self._led(cause, got))
+        if got.status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
+            raise Failed(self._cause("endpoint.no_route", status=got.status))
+        if got.status != HTTPStatus.OK:
+            raise Failed(self._cause("endpoint.answer", status=got.status, message=message_of(got.body)))
+        if got.headers.get("content-type", "").lower().startswith(_HTML):
+            raise Failed(self._cause("endpoint.page"))
+        if got.headers.get("content-encoding", "identity").lower() != "identity":
+            raise Failed(self._cause("endpoint.packed", packed=got.headers["content-encoding"][:20]))
+
+    def _led(self, cause: Cause, got: Got) -> Cause:
+        if cause.code == "endpoint.key" and not self._key:
+            return self._cause("endpoint.needs_key")
+        return Cause(cause.code, {**cause.values, "location": got.headers.get("location", "")[:200]})
+
+    def _other_path(self, cause: Cause) -> str | None:
+        """Where the list is, if not where it was looked for: only a server that has answered is asked again."""
+        if cause.code not in ("endpoint.no_route", "endpoint.page", "endpoint.no_list"):
+            return None
+        for base_path in BASE_PATHS:
+            if base_path == self._endpoint.base_path:
+                continue
+            with contextlib.suppress(Failed):
+                self._listing(base_path)
+                return base_path
+        return None
+
+    def _with_contexts(self, models: tuple[Listed, ...]) -> tuple[Listed, ...]:
+        """With what a further list tells, where this kind of server has one; without, where that fails."""
+        route = self._endpoint.preset.contexts
+        if route:
+            with contextlib.suppress(Failed, NoListing):
+                got = self.ask("GET", f"{self._endpoint.origin}{route}")
+                self._require_good(got)
+                return with_contexts(models, read_listing(got.body)[0])
+        return models
+
+    def _cause(self, code: str, **values: object) -> Cause:
+        return Cause(code, {"endpoint": self._endpoint.title, "address": self._endpoint.address, **values})
+
+
+def verified(way: Way) -> ssl.SSLContext:
+    """What verifies the server's certificate; one that trusts nobody where there is none, which costs no time."""
+    return way.tls() or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def with_hint(reached: Reached) -> Reached:
+    """The same, its cause telling the base path at which the list was found."""
+    if reached.cause is None or reached.found_path is None:
+        return reached
+    code = "endpoint.base_path"
+    return replace(reached, cause=Cause(code, {**reached.cause.values, "found": reached.found_path or "/"}))
+
+
+def message_of(body: bytes) -> str:
+    """A server's own words in an answer that is an error; "" where it has none that are short."""
+    try:
+        read = json.loads(body.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return ""
+    for name in ("error", "message", "detail"):
+        told = read.get(name) if isinstance(read, dict) else None
+        told = told.get("message") if isinstance(told, dict) else told
+        if isinstance(told, str):
+            return told[:500]
+    return ""
+
+
+def _start(body: bytes) -> str:
+    return body[:60].decode("utf-8", "replace").strip()

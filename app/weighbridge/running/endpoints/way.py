@@ -1,0 +1,81 @@
+"""How requests travel to a server that is no child of ours: encrypted, by the proxy, written down, cut at a stop."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
+from weighbridge.hub.addresses import origin_of
+from weighbridge.hub.network import Line, NetworkLog
+from weighbridge.running.endpoints.faults import answered, broken
+from weighbridge_engines.api import Cause
+
+PURPOSE = "endpoint"
+
+
+@dataclass
+class Way:
+    """The way to one endpoint, known as `title`; `address` is where its routes begin.
+
+    `tls` gives what verifies its certificate, None where it is not spoken to so. `proxy` is the environment's proxy for
+    it, None where it has none. `leaves`: what is sent leaves this computer, which `offline()` forbids. Safe to use from
+    any thread.
+    """
+
+    title: str
+    address: str
+    leaves: bool
+    log: NetworkLog
+    offline: Callable[[], bool]
+    tls: Callable[[], ssl.SSLContext | None]
+    proxy: str | None = None
+    _cuts: set[Callable[[], None]] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, method: str = "POST") -> Line:
+        """A request is about to be sent: a line of the account, to be told the rest.
+
+        Raises Refused("endpoint.offline") where it must not be sent, EngineFailed("endpoint.proxy") where the proxy is
+        of a kind that is not spoken here.
+        """
+        if self.leaves and self.offline():
+            raise Refused("endpoint.offline", endpoint=self.title)
+        if self.proxy is not None and not self.proxy.startswith(("http:", "https:")):
+            raise failed(Cause("endpoint.proxy", {"endpoint": self.title, "reason": self.proxy.partition(":")[0]}))
+        origin = origin_of(self.address)
+        return self.log.begin(f"{origin.host}:{origin.port}", PURPOSE, method)
+
+    def at_stop(self, cut: Callable[[], None]) -> Callable[[], None]:
+        """Have `cut` called, from another thread, where the endpoint's model is stopped. Returns what ends that."""
+        with self._lock:
+            self._cuts.add(cut)
+
+        def leave() -> None:
+            with self._lock:
+                self._cuts.discard(cut)
+
+        return leave
+
+    def stop(self) -> None:
+        """Cut every request that is under way."""
+        with self._lock:
+            cuts = tuple(self._cuts)
+        for cut in cuts:
+            cut()
+
+    def fault(self, error: BaseException) -> WeighbridgeError:
+        """The error for a connection that failed or broke."""
+        return failed(broken(error, self.title, self.address))
+
+    def refusal(self, status: int, message: str, retry_after: str | None) -> WeighbridgeError | None:
+        """The error for an answer with `status`; None where it is about the request itself, or good."""
+        cause = answered(status, message, retry_after, self.title, self.address)
+        return None if cause is None else failed(cause)
+
+
+def failed(cause: Cause) -> EngineFailed:
+    """`cause` as an error."""
+    return EngineFailed(cause.code, (), **cause.values)
