@@ -31,6 +31,10 @@ COMPARE: Mapping[str, tuple[str, str]] = {
         mark("{column} tells no figures of its own: its tokens were counted and timed here, which “~” marks."),
         "",
     ),
+    "compare.engine": (
+        mark("There is no engine called {engine}."),
+        mark("There are: {known}."),
+    ),
     "compare.no_prompt": (
         mark("There is nothing to ask: the prompt is empty."),
         mark("Give a prompt, or the name of a workload."),

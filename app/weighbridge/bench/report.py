@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -56,6 +57,11 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         ],
         "limits": limits(),
     }
+
+
+def json_text(comparison: Comparison) -> str:
+    """The same as text; what JSON does not know (a path, a set) as its own text."""
+    return json.dumps(as_json(comparison), default=str, ensure_ascii=False, indent=2)
 
 
 def as_markdown(comparison: Comparison) -> str:

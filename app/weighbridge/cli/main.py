@@ -20,6 +20,7 @@ from weighbridge.base.settings import language_choice
 from weighbridge.base.words import LANGUAGES, text, use_language
 from weighbridge.cli import (
     add,
+    compare,
     doctor,
     doubles,
     engines_command,
@@ -51,6 +52,7 @@ COMMANDS = (
     login,
     run_command,
     serve,
+    compare,
     engines_command,
     doctor,
     *(add, note, verify, doubles, rm, presets_command),
