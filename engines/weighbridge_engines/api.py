@@ -194,6 +194,26 @@ class Dialect:
     uncached: Mapping[str, Any] = field(default_factory=dict)
 
 
+UNCACHED: Mapping[str, Any] = {"cache_prompt": False}
+"""The `uncached` of llama.cpp's server, and of a library whose session keeps to `Request.cache_prompt`."""
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What an engine computes on, and what it is told of cards. `vendors` are the makers of cards that it can use, of
+    the `least_compute_capability` of NVIDIA's at least; `processor`: it works without any. `share` says of what its
+    setting "memory_share" is a share: "all" of a card's memory for all that lies there, "static" of a card's memory for
+    weights and cache, "rest" of what is free once the weights are loaded, for the cache; "" where it has none.
+    `without_card` are settings, by name, that are asked for where no card is used and nothing else is said.
+    """
+
+    vendors: frozenset[str] = frozenset()
+    processor: bool = True
+    least_compute_capability: str | None = None
+    share: str = ""
+    without_card: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Request:
     """One chat request, for a `Session`.
@@ -201,7 +221,8 @@ class Request:
     Each message has a known role and a text as its content. `sampling` are the values that the caller did not leave to
     the engine, by the names of `sampling.NUMBERS`. The answer obeys `schema` (JSON) or `grammar` (GBNF), if one is
     given. `logprobs` is how many other tokens are told beside each, None where none are asked for. `template_values`
-    are for the chat template. `logit_bias` is added to the logits of tokens.
+    are for the chat template. `logit_bias` is added to the logits of tokens. Without `cache_prompt` the whole prompt is
+    read, whatever is known of it from before.
     """
 
     messages: Sequence[Mapping[str, Any]]
@@ -214,6 +235,7 @@ class Request:
     grammar: str | None = None
     logprobs: int | None = None
     template_values: Mapping[str, Any] = field(default_factory=dict)
+    cache_prompt: bool = True
 
 
 @dataclass(frozen=True)
@@ -329,6 +351,12 @@ def no_devices() -> list[Device]:
     return []
 
 
+def no_environment(load: Load) -> Mapping[str, str]:
+    """The `environment_of` of an engine that is told nothing of a load by environment."""
+    del load
+    return {}
+
+
 def no_report(line: str) -> Mapping[str, int | float | str | bool]:
     """The `report` of an engine whose log tells nothing."""
     del line
@@ -361,7 +389,8 @@ class Engine:
     raises Unsupported where that is nothing and it knows why.
     `report(line)`: effective values and buffer sizes in one line of the engine's log; keys are those of `Load`, and
     "weights_bytes", "kv_bytes", "state_bytes", "compute_bytes", "output_bytes" (each line's figure is added to the
-    sum) with "device" (in whose memory that is: an id as in `devices()`, or HOST), and "stage" (one of STAGES).
+    sum) with "device" (in whose memory that is: an id as in `devices()`, or HOST), "stage" (one of STAGES), and "port"
+    (the one that it really listens on).
     `diagnose(log, exit_code)`: the cause of an end, by the engine's own words; a negative exit code is the signal that
     ended it. `knows_keys`: False for an engine that answers anyone on loopback.
 
@@ -390,6 +419,12 @@ class Engine:
     `host`, a folder that holds this package alone, as the one addition to that Python's path. `program` is the path of
     a server program; `listing` the argv that prints what it can use, `read_listing(text)` those devices, None where
     the text is no such list. `key_variable` is the environment variable in which it looks for its key.
+
+    `placed(path)` is the same engine as the Python at `path` starts it, or as the program or the folder at `path`; None
+    where `python` and `program` say it all. It is started in `folder`, where that matters. `environment_of(load)` are
+    variables that a load sets, `own_key()` the key of a server that has one of its own. `hardware` is what it computes
+    on; None where its devices tell. `notes` are what somebody should know before using it: codes, or texts of the user.
+    `yours`: the user has described it.
     """
 
     id: str
@@ -427,6 +462,13 @@ class Engine:
     listing: Sequence[str] = ()
     read_listing: Callable[[str], list[Device] | None] = no_listing
     key_variable: str = KEY_VARIABLE
+    placed: Callable[[str], Engine] | None = None
+    folder: str | None = None
+    environment_of: Callable[[Load], Mapping[str, str]] = no_environment
+    own_key: Callable[[], str | None] | None = None
+    hardware: Hardware | None = None
+    notes: tuple[str, ...] = ()
+    yours: bool = False
 
 
 STAGES = ("starting", "reading", "weights", "context", "warming", "ready")

@@ -21,10 +21,12 @@ from typing import Any, NoReturn, cast
 
 from weighbridge_engines import llama_failures, llama_log
 from weighbridge_engines.api import (
+    UNCACHED,
     Capability,
     Cause,
     Chunk,
     ContextExceeded,
+    Dialect,
     Engine,
     Load,
     Request,
@@ -209,4 +211,5 @@ ENGINE = Engine(
     bandwidth=bandwidth,
     size=size,
     row=llama_log.row,
+    dialect=Dialect(uncached=UNCACHED),
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib import import_module, metadata
 from typing import Any
 
-from weighbridge_engines.api import Capability, Cause, Device, Engine, Load
+from weighbridge_engines.api import UNCACHED, Capability, Cause, Device, Dialect, Engine, Load
 from weighbridge_engines.installed import is_installed
 from weighbridge_engines.llama_cpp_log import Say, log_lines
 from weighbridge_engines.llama_cpp_model import LlamaModel
@@ -122,5 +122,6 @@ ENGINE = Engine(
     diagnose=diagnose,
     controls=CONTROLS,
     check=checked,
+    dialect=Dialect(uncached=UNCACHED),
     environment={"GGML_NO_BACKTRACE": "1"},
 )

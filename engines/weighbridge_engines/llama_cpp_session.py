@@ -48,6 +48,8 @@ class LlamaSession:
         if len(tokens) >= self._model.context:
             raise ContextExceeded(len(tokens), self._model.context)
         sampler = self._sampler(request, tokens)
+        if not request.cache_prompt:
+            self._drop()
         try:
             yield from self._read(tokens)
             yield from self._write(request, sampler, len(tokens))

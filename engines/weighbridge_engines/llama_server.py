@@ -17,7 +17,7 @@ from importlib import metadata
 from typing import Any
 
 from weighbridge_engines import schemas
-from weighbridge_engines.api import Capability, Cause, Device, Dialect, Engine, Load, Unsupported
+from weighbridge_engines.api import UNCACHED, Capability, Cause, Device, Dialect, Engine, Load, Unsupported
 from weighbridge_engines.cuda_bandwidth import bandwidth
 from weighbridge_engines.installed import is_installed
 from weighbridge_engines.llama_failures import diagnose
@@ -207,6 +207,6 @@ ENGINE = Engine(
     check=checked_for_library,
     said=command_line,
     check_schema=check_schema,
-    dialect=Dialect(uncached={"cache_prompt": False}),
+    dialect=Dialect(uncached=UNCACHED),
     environment={"GGML_NO_BACKTRACE": "1"},
 )

@@ -43,6 +43,7 @@ def request_of(body: Mapping[str, Any], able: Collection[Capability], usual: Map
         grammar=grammar,
         logprobs=_logprobs(told, able),
         template_values=_object(told, "chat_template_kwargs"),
+        cache_prompt=_flag(told, "cache_prompt", usual=True),
     )
 
 
@@ -151,8 +152,8 @@ def _bias(token: str, bias: object) -> tuple[int, float]:
     return int(token), float(bias)
 
 
-def _flag(told: Mapping[str, Any], name: str) -> bool:
-    value = told.get(name, False)
+def _flag(told: Mapping[str, Any], name: str, *, usual: bool = False) -> bool:
+    value = told.get(name, usual)
     if not isinstance(value, bool):
         raise RequestRefused(f"{name} is true or false", name)
     return value

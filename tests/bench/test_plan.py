@@ -1,5 +1,6 @@
 """What is measured, and in which order."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,16 +8,17 @@ import pytest
 from weighbridge.bench.plan import Act, Entry, Fresh, Plan, Step, body, fit_together, steps, with_own_ids
 from weighbridge.bench.workload import Workload
 from weighbridge.library.model import Model
-from weighbridge_engines.api import Load
+from weighbridge_engines.api import UNCACHED, Dialect, Load
 from weighbridge_engines.catalogue import catalogue
 
 ENGINES = catalogue()
 WORKLOAD = Workload("Why?", 64)
 
 
-def entry(name, engine_id="llama_server"):
+def entry(name, engine_id="llama_server", knowing=True):
     model = Model(name, name, Path(f"/m/{name}"), (), "gguf", None, 1)
-    return Entry(f"{name} · {engine_id}", model, Load(f"/m/{name}", alias=name, engine=engine_id), ENGINES[engine_id])
+    engine = replace(ENGINES[engine_id], dialect=Dialect(uncached=UNCACHED if knowing else {}))
+    return Entry(f"{name} · {engine_id}", model, Load(f"/m/{name}", alias=name, engine=engine_id), engine)
 
 
 def short(plan):
@@ -63,7 +65,7 @@ def test_engines_that_know_how_are_asked_to_read_the_prompt_anew():
 
 
 def test_where_one_knows_not_how_all_prompts_but_the_first_differ_for_all_alike():
-    plan = Plan((entry("a"), entry("b", "llama_cpp")), WORKLOAD, turns=2, seed=5)
+    plan = Plan((entry("a"), entry("b", knowing=False)), WORKLOAD, turns=2, seed=5)
     assert plan.fresh is Fresh.PREFIXED
     words = [[asked(plan, turn, place)["messages"][0]["content"] for place in (0, 1)] for turn in (1, 2, 3)]
     assert words[0] == ["Why?", "Why?"]

@@ -145,6 +145,16 @@ def test_an_answer_and_the_next_turn_reads_only_what_is_new(session):
 
 
 @installed
+def test_a_prompt_is_read_anew_where_that_is_asked(session):
+    words = "Say hello to the harbour master."
+    first = said(session.stream(asked(words, max_tokens=4)))
+    assert next(session.stream(asked(words, max_tokens=4))).prompt_cached > 10
+    again = list(session.stream(asked(words, max_tokens=4, cache_prompt=False)))
+    assert again[0].prompt_cached == again[0].prompt_done == 0
+    assert said(again) == first
+
+
+@installed
 def test_what_was_held_before_changes_no_answer(session):
     fresh = said(session.stream(asked("Count from one to five.")))
     list(session.stream(asked("Count from one to five.", fresh, "Go on.", max_tokens=3)))

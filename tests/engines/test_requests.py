@@ -2,7 +2,7 @@
 
 import pytest
 
-from weighbridge_engines.api import Capability, RequestRefused
+from weighbridge_engines.api import UNCACHED, Capability, RequestRefused
 from weighbridge_engines.requests import request_of
 
 ALL = frozenset(Capability)
@@ -37,6 +37,11 @@ def test_names_of_openai_and_llama_cpp_are_understood():
 def test_what_is_not_said_is_as_the_load_has_it():
     request = asked(usual={"temperature": 0.5, "top_k": 7, "max_tokens": 4}, temperature=1.0, top_k=None)
     assert (request.sampling, request.max_tokens) == ({"temperature": 1.0, "top_k": 7}, 4)
+
+
+def test_a_prompt_is_read_anew_only_where_that_is_said():
+    assert asked().cache_prompt and asked(cache_prompt=True).cache_prompt and asked(cache_prompt=None).cache_prompt
+    assert not asked(**UNCACHED).cache_prompt
 
 
 def test_no_limit_is_none():
@@ -101,6 +106,7 @@ def test_a_schema_by_llama_cpps_name():
         ({"grammar": 5}, "grammar"),
         ({"chat_template_kwargs": "x"}, "chat_template_kwargs"),
         ({"ignore_eos": "yes"}, "ignore_eos"),
+        ({"cache_prompt": 0}, "cache_prompt"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_its_name(fields, named):
