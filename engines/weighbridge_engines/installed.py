@@ -12,7 +12,7 @@ def is_installed(package: str) -> bool:
     return _found(package, int(time.monotonic()))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _found(package: str, second: int) -> bool:
     del second
     return util.find_spec(package) is not None

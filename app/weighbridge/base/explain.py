@@ -1,12 +1,12 @@
 """What each error code says to a person: what happened, with its numbers, and what to do next.
 
 One table for errors of Weighbridge and causes told by engines; those about builds of engines stand in `explain_builds`,
-about comparisons in `explain_compare`, about endpoints in `explain_endpoints`, about loads that failed in
-`explain_failures`, about hardware in `explain_hardware`, about what is in a file in `explain_files`, about the Hub in
-`explain_hub`, about what is done with models that are here in `explain_library`, about requests in `explain_requests`,
-about settings of a load in `explain_settings`, about speed in `explain_speed`. Sentences are marked here and translated
-when shown. Keep it alphabetical. A code missing here is a fault that a test finds; should one slip through, it is shown
-as it is.
+about comparisons in `explain_compare`, about endpoints in `explain_endpoints`, about single engines in
+`explain_engines`, about loads that failed in `explain_failures`, about hardware in `explain_hardware`, about what is in
+a file in `explain_files`, about the Hub in `explain_hub`, about what is done with models that are here in
+`explain_library`, about requests in `explain_requests`, about settings of a load in `explain_settings`, about speed in
+`explain_speed`. Sentences are marked here and translated when shown. Keep it alphabetical. A code missing here is a
+fault that a test finds; should one slip through, it is shown as it is.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.explain_builds import BUILDS
 from weighbridge.base.explain_compare import COMPARE
 from weighbridge.base.explain_endpoints import ENDPOINTS
+from weighbridge.base.explain_engines import ENGINES
 from weighbridge.base.explain_failures import FAILURES
 from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
@@ -46,6 +47,7 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
     **BUILDS,
     **COMPARE,
     **ENDPOINTS,
+    **ENGINES,
     **FAILURES,
     **FILES,
     **HARDWARE,

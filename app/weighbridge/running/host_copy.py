@@ -52,9 +52,9 @@ def _copy(target: Path) -> None:
 
 
 def _sources() -> list[Path]:
-    """The package's modules. A frozen build brings them as files too, beside its own compiled ones."""
+    """The package's modules and their tables. A frozen build brings them as files too, beside its own compiled ones."""
     folder = Path(os.fspath(next(iter(weighbridge_engines.__path__))))
-    return sorted(folder.glob("*.py"))
+    return sorted(file for file in folder.iterdir() if file.suffix in (".py", ".toml"))
 
 
 @cache

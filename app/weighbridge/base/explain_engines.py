@@ -1,0 +1,127 @@
+"""What the error codes about single engines say, and what should be known before one is used: see `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.base.words import mark
+
+ENGINES: Mapping[str, tuple[str, str]] = {
+    "program.bad_entry": (
+        mark("The entry {name} of programs.toml (line {line}) cannot be used: {reason}."),
+        mark("Mend it; the other entries are used."),
+    ),
+    "program.batch_out_of_memory": (
+        mark("{engine} ran out of the card's memory while it computed."),
+        mark("Choose a smaller share of the memory, a smaller batch, or fewer answers at the same time."),
+    ),
+    "program.card_not_free": (
+        mark("{engine} was to take {needed} of the memory of {device}, and {free} of {whole} was free."),
+        mark("Choose a smaller share of the card's memory, or close what holds it."),
+    ),
+    "program.context_too_long": (
+        mark("A context of {context} tokens needs {needed} for its KV cache, and {available} is left for it."),
+        mark("Load the model with a context of {offer}, or give {engine} a larger share of the memory."),
+    ),
+    "program.dtype_needs_card": (
+        mark("The card that is here cannot compute with {dtype}: that needs compute capability {least}."),
+        mark("Choose float16."),
+    ),
+    "program.needs_card": (
+        mark("{engine} needs a card that it can use ({vendors}), and none was found."),
+        mark("Use another engine, or another machine."),
+    ),
+    "program.needs_newer_card": (
+        mark("{engine} needs a card of compute capability {least}; {device} has {has}."),
+        mark("Use another engine for it."),
+    ),
+    "program.no_module": (
+        mark("{engine} lacks the Python package {package}."),
+        mark("Install it into the engine's environment, or install the engine anew."),
+    ),
+    "program.no_room_for_cache": (
+        mark("{engine} loaded the weights, and too little memory was left for the KV cache."),
+        mark("Give it a larger share of the card's memory, or choose a smaller quantisation or a shorter context."),
+    ),
+    "program.no_room_for_context": (
+        mark("A context of {context} tokens needs {needed} for its KV cache, and {available} is left for it."),
+        mark("Choose a shorter context, or give {engine} a larger share of the memory."),
+    ),
+    "program.not_for_system": (
+        mark("{engine} does not run on this system ({system}), but on: {systems}."),
+        mark("On Windows, many of these run within WSL; attach it as an endpoint then."),
+    ),
+    "program.not_known_as": (
+        mark("It is not known what program {path} is."),
+        mark("Say which engine it is of: --as with one of {known}."),
+    ),
+    "program.note.bfloat16_processor": (
+        mark("On the processor its bfloat16 gave wrong answers where float32 did not: float32 is asked for there."),
+        "",
+    ),
+    "program.note.card_reserved": (
+        mark("It takes its whole share of the card's memory at the start, whatever it needs later."),
+        "",
+    ),
+    "program.note.health_is_no_proof": (
+        mark("It can say that it is well and be unable to answer: it counts as ready once it wrote a token."),
+        "",
+    ),
+    "program.note.licence_agpl": (
+        mark("Its licence is the AGPL: it is yours to get, and is neither shipped nor installed here."),
+        "",
+    ),
+    "program.note.models_route": (
+        mark("Some versions answer the list of models with an error; that says nothing of the model."),
+        "",
+    ),
+    "program.note.next_port": (
+        mark("Where its port is taken it moves to the next one in silence: the port that it tells is checked."),
+        "",
+    ),
+    "program.note.no_context_limit": (
+        mark("It knows no limit of the context: a long prompt takes as much memory as it needs."),
+        "",
+    ),
+    "program.note.no_keys": (
+        mark("It knows no keys: whoever uses this machine can ask it while it runs."),
+        "",
+    ),
+    "program.note.open_by_default": (
+        mark("By itself it listens to the whole network; it is started for this machine alone."),
+        "",
+    ),
+    "program.note.own_key": (
+        mark("It keeps its own key, in a file in its folder; that one is used."),
+        "",
+    ),
+    "program.note.slow_batch": (
+        mark("It answers one after the other, unless continuous batching is on."),
+        "",
+    ),
+    "program.other_backend": (
+        mark("This part of {engine} does not know the model."),
+        mark("Load it with {setting} set to {instead}."),
+    ),
+    "program.quantisation_needs_card": (
+        mark("The quantisation {method} needs a card of compute capability {least}; the one here has {has}."),
+        mark("Choose a file with another quantisation."),
+    ),
+    "program.quantisation_unknown": (
+        mark("{engine} does not know the quantisation {method}."),
+        mark("Choose a file with another quantisation, or another engine."),
+    ),
+    "program.sees_no_card": (
+        mark("{engine} sees no card that it can use."),
+        mark("Look at the card's driver, or use an engine that computes on the processor."),
+    ),
+    "program.slow": (
+        mark("{engine} was not ready within {limit_s} s."),
+        mark("The last lines of its log are kept below."),
+    ),
+    "program.to_get": (
+        mark("{engine} is not installed."),
+        mark("Get it with: {get}"),
+    ),
+}
+"""What each code says to a person, as in `explain`. Keep it alphabetical."""
