@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import ssl
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import httpx2
 
-from weighbridge.base.errors import Cancelled, EngineFailed
+from weighbridge.base.errors import EngineFailed, WeighbridgeError
+from weighbridge.base.hang_up import HangUp
 from weighbridge.base.printable import json_bytes
 from weighbridge.base.task import Task
 from weighbridge.chat.adapters import with_adapters
 from weighbridge.chat.events import Event
 from weighbridge.chat.failure import failure
 from weighbridge.chat.stream import StreamParser
+from weighbridge.hub.network import CANCELLED, Line
+from weighbridge.running.endpoints.way import Way
 from weighbridge.running.lease import Lease
 
 MAX_ERROR_BYTES = 1 << 16
@@ -55,91 +58,134 @@ class ChatClient:
     """Streams answers from engines. One may serve several threads at a time; close it at the end."""
 
     def __init__(self) -> None:
-        # An engine is silent while it reads a long prompt, so reading has no time limit: the user cancels. Each request
-        # has a connection of its own, which a cancel may cut. The environment's proxy is for the network, not for
-        # loopback. Engines speak without TLS: no authority is trusted, and no list of them read, which takes 50 ms.
-        self._http = httpx2.Client(
-            trust_env=False,
-            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-            timeout=httpx2.Timeout(None, connect=_CONNECT_S),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
-        )
+        self._lock = threading.Lock()
+        self._clients: dict[tuple[int, str | None], httpx2.Client] = {}
+        # Engines speak without TLS: no authority is trusted, and no list of them read, which takes 50 ms.
+        self._trusts_nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
     def stream(self, lease: Lease, body: Mapping[str, Any], on_event: Callable[[Event], None], task: Task) -> None:
         """Ask for an answer to `body` and give its events to `on_event`, on this thread, until it ends.
 
         The last event is Done, or StreamFault where the answer broke off. `task.cancel()` from any thread ends it at
         once with Cancelled, also while the engine is silent; the engine sees the connection close and stops. Raises
-        EngineFailed (the engine refused, or hung up before it answered) and Refused (the prompt is too long). The lease
-        stays the caller's.
+        EngineFailed (the engine refused, or hung up before it answered) and Refused (the prompt is too long, or what
+        leaves this computer must not). The lease stays the caller's.
         """
-        line = _Line()
-        task.on_cancel(line.cut)
+        hang_up = HangUp()
+        task.on_cancel(hang_up.cut)
         try:
-            self._stream(lease, body, on_event, line)
+            if lease.way is None:
+                self._stream(lease, body, on_event, hang_up, None)
+            else:
+                self._stream_along(lease.way, lease, body, on_event, hang_up)
         except httpx2.HTTPError as error:
             task.check()
+            if lease.way is not None:
+                raise lease.way.fault(error) from error
             raise EngineFailed("engine.silent", reason=str(error) or type(error).__name__) from error
         finally:
             task.on_cancel(None)
 
     def close(self) -> None:
         """Give the connections back."""
-        self._http.close()
+        with self._lock:
+            clients, self._clients = tuple(self._clients.values()), {}
+        for client in clients:
+            client.close()
 
-    def _stream(self, lease: Lease, body: Mapping[str, Any], on_event: Callable[[Event], None], line: _Line) -> None:
-        with self._http.stream(
+    def _stream_along(
+        self, way: Way, lease: Lease, body: Mapping[str, Any], on_event: Callable[[Event], None], hang_up: HangUp
+    ) -> None:
+        """The same, written down, and cut where its model is stopped: then the answer is one that broke off."""
+        line = way.begin()
+        by_stop = HangUp()
+        leave = way.at_stop(by_stop.cut)
+        try:
+            self._stream(lease, body, on_event, hang_up, line, by_stop)
+        except WeighbridgeError as error:
+            line.ended(None, error.code)
+            raise
+        except httpx2.HTTPError as error:
+            line.ended(None, way.fault(error).code)
+            raise
+        finally:
+            line.ended(None, CANCELLED)
+            leave()
+
+    def _stream(
+        self,
+        lease: Lease,
+        body: Mapping[str, Any],
+        on_event: Callable[[Event], None],
+        hang_up: HangUp,
+        line: Line | None,
+        by_stop: HangUp | None = None,
+    ) -> None:
+        with self._client(lease.way).stream(
             "POST",
             lease.address("/chat/completions"),
             content=json_bytes(lease.spoken({**with_adapters(body, lease.load), **_ASKED})),
             headers={**lease.headers, "Content-Type": "application/json", "Accept-Encoding": "identity"},
-            extensions={"trace": line.watch},
+            extensions={"trace": _both(hang_up, by_stop)},
         ) as answer:
-            if answer.status_code != 200:
-                raise failure(answer.status_code, _some(answer))
-            parser = StreamParser()
+            if line is not None:
+                line.answered(answer.status_code)
+            _require_stream(answer, lease.way)
+            parser, count = StreamParser(), 0
             # An answer that breaks off is told by the parser's last event: what came before it stays.
             with contextlib.suppress(httpx2.HTTPError):
                 for data in answer.iter_raw():
+                    count += len(data)
                     for event in parser.feed(data):
-                        line.check()
+                        hang_up.check()
                         on_event(event)
                     if parser.ended:
-                        return
+                        break
+            if line is not None:
+                line.ended(count)
             for event in parser.finish():
-                line.check()
+                hang_up.check()
                 on_event(event)
 
+    def _client(self, way: Way | None) -> httpx2.Client:
+        """One for each proxy and each list of authorities.
 
-class _Line:
-    """The connection of one request: found when it is made, cut at a cancel from another thread."""
+        An engine is silent while it reads a long prompt, so reading has no time limit: the user cancels. Each request
+        has a connection of its own, which a cancel may cut. The environment's proxy is for the network, not for
+        loopback, so that the way says which it is.
+        """
+        tls = (None if way is None else way.tls()) or self._trusts_nobody
+        proxy = None if way is None else way.proxy
+        with self._lock:
+            known = self._clients.get((id(tls), proxy))
+            if known is None:
+                known = self._clients[id(tls), proxy] = httpx2.Client(
+                    trust_env=False,
+                    verify=tls,
+                    proxy=proxy,
+                    timeout=httpx2.Timeout(None, connect=_CONNECT_S),
+                    limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
+                )
+            return known
 
-    def __init__(self) -> None:
-        self._socket: socket.socket | None = None
-        self._is_cut = False
 
-    def watch(self, name: str, info: Mapping[str, Any]) -> None:
-        """Hear from the HTTP client that a connection was made."""
-        if name in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            self._socket = info["return_value"].get_extra_info("socket")
-        if self._is_cut:
-            self._shut()
+def _both(one: HangUp, other: HangUp | None) -> Callable[[str, Mapping[str, Any]], None]:
+    """Have both hear of the connection."""
 
-    def check(self) -> None:
-        """Raise Cancelled once cut."""
-        if self._is_cut:
-            raise Cancelled
+    def watch(name: str, info: Mapping[str, Any]) -> None:
+        one.watch(name, info)
+        if other is not None:
+            other.watch(name, info)
 
-    def cut(self) -> None:
-        """End the request, also where it waits for the engine."""
-        self._is_cut = True
-        self._shut()
+    return watch
 
-    def _shut(self) -> None:
-        if self._socket is not None:
-            # Closed already where the answer ended at this very moment.
-            with contextlib.suppress(OSError):
-                self._socket.shutdown(socket.SHUT_RDWR)
+
+def _require_stream(answer: httpx2.Response, way: Way | None) -> None:
+    """Raise what an answer means that is none, and what a page or a packed body of a server elsewhere means."""
+    if answer.status_code != 200:
+        raise failure(answer.status_code, _some(answer), way, answer.headers.get("retry-after"))
+    if way is not None:
+        way.require_readable(answer.headers.get("content-type", ""), answer.headers.get("content-encoding", ""))
 
 
 def _some(answer: httpx2.Response) -> bytes:

@@ -7,6 +7,7 @@ import re
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.chat.stream import count, error_message
+from weighbridge.running.endpoints.way import Way
 
 _TOO_LONG_AS_A_WHOLE = re.compile(
     r"input \((?P<tokens>\d{1,12}) tokens\) is too large to process.*current batch size: (?P<most>\d{1,12})\)"
@@ -14,11 +15,12 @@ _TOO_LONG_AS_A_WHOLE = re.compile(
 """What llama.cpp says of a text that is to be read as a whole, as for an embedding."""
 
 
-def failure(status: int, body: bytes) -> WeighbridgeError:
-    """The error for an answer with `status` (400 or more).
+def failure(status: int, body: bytes, way: Way | None = None, retry_after: str | None = None) -> WeighbridgeError:
+    """The error for an answer with `status` (none that is good), of the server at the end of `way` where there is one.
 
     Refused("context.exceeded", prompt_tokens=, context=) where the prompt does not fit the context, else
-    EngineFailed("engine.answered", status=, message=) with the engine's own words.
+    EngineFailed("engine.answered", status=, message=) with the engine's own words. What only a server of somebody else
+    says (a key, a limit with its `retry_after`, a fault of its own) is EngineFailed with a code of "endpoint.".
     """
     error = _error_in(body)
     if isinstance(error, dict) and _is_too_long(error):
@@ -29,7 +31,8 @@ def failure(status: int, body: bytes) -> WeighbridgeError:
         )
     if whole := _TOO_LONG_AS_A_WHOLE.search(error_message(error)):
         return Refused("context.exceeded", prompt_tokens=int(whole["tokens"]), context=int(whole["most"]))
-    return EngineFailed("engine.answered", status=status, message=error_message(error))
+    told = None if way is None else way.refusal(status, error_message(error), retry_after)
+    return told or EngineFailed("engine.answered", status=status, message=error_message(error))
 
 
 def _is_too_long(error: dict[str, object]) -> bool:

@@ -18,7 +18,7 @@ from weighbridge.library.full_headers import FullHeaders, has_table
 from weighbridge.library.hashes import Hashes
 from weighbridge.library.headers import Headers
 from weighbridge.library.marks import Mark, Marks, as_chosen
-from weighbridge.library.model import ADDED, OWN, Key, Model, key_of
+from weighbridge.library.model import ADDED, OWN, Key, Model, key_of, require_file
 from weighbridge.library.places import Root, as_root
 from weighbridge.library.remembered import Remembered
 from weighbridge.library.rows import in_full
@@ -33,6 +33,8 @@ Listener = Callable[[Model], object]
 class Library:
     """The models at some places; a mere path is one of our own. Safe to use from any thread; one scan runs at a time.
 
+    `elsewhere` gives the models that endpoints serve; call `relist` where they are others.
+
     A scan reads headers briefly. Full ones are read on demand, or all of them in the background by whoever calls
     `read_all`; they are kept in the folder `kept`, where there is one, so that each is read only once. What `marks`
     have off the list is left out everywhere. `hashes` are for `verify`, and tell what was found wrong before.
@@ -45,6 +47,7 @@ class Library:
         marks: Marks | None = None,
         hashes: Hashes | None = None,
         remembered: Remembered | None = None,
+        elsewhere: Callable[[], Iterable[Model]] | None = None,
     ) -> None:
         self.roots = tuple(map(as_root, roots))
         self._lock = threading.Lock()
@@ -55,9 +58,12 @@ class Library:
         self._shown = Listing()
         self._listeners: Listeners[[Model]] = Listeners()
         self._marks, self._hashes, self._remembered = marks, hashes, remembered
+        self._elsewhere = elsewhere or _nowhere
         self._scanned = False
         if marks is not None:
-            marks.subscribe(lambda _key: self._show_again())
+            marks.subscribe(lambda _key: self.relist())
+        if elsewhere is not None:
+            self.relist()
 
     def use_roots(self, roots: Iterable[Root | Path]) -> None:
         """Look at these from the next scan on."""
@@ -76,14 +82,12 @@ class Library:
     @property
     def off_list(self) -> tuple[Model, ...]:
         """Those that were taken off the list, and are still there."""
-        if len(self._shown.models) == len(self._listing.models):
-            return ()
         return tuple(model for model in self._listing.models if self._shown.known(model) is None)
 
     @property
     def all_models(self) -> tuple[Model, ...]:
         """All that are there, on the list and off it, with the companions that were found for them."""
-        return self._listing.models
+        return _by_name([*self._listing.models, *self._elsewhere()])
 
     @property
     def skipped(self) -> tuple[WeighbridgeError, ...]:
@@ -122,8 +126,10 @@ class Library:
     def verify(self, model: Model, task: Task) -> Verified:
         """Read all of `model` again, and compare it with what it must be; what is wrong is its row's problem from then.
 
-        Progress is in bytes. Raises Cancelled, and BadFile where it cannot be read at all or the database fails.
+        Progress is in bytes. Raises Cancelled, Refused where it is no file, and BadFile where it cannot be read at all
+        or the database fails.
         """
+        require_file(model)
         assert self._hashes is not None
         listing = self._listing
         found = verify(model, self._hashes, task)
@@ -176,6 +182,11 @@ class Library:
         task.step(len(waiting), len(waiting))
         self._full.tidy()
 
+    def relist(self) -> None:
+        """List what was found last, with what is off the list now and what endpoints serve now. Looks at no file."""
+        with self._changing:
+            self._use(self._listing)
+
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Have `listener` called with each model of which more is known now, from the thread that read it.
 
@@ -201,13 +212,11 @@ class Library:
         chosen = {key: mark for key, mark in marks.items() if mark.parts}
         self._listing = listing
         self._shown = listing.without(off) if off else listing
+        if served := tuple(self._elsewhere()):
+            self._shown = self._shown.joined(_by_name([*self._shown.models, *served]))
         for model in self._shown.models if chosen else ():
             if key_of(model) in chosen:
                 self._shown = self._shown.learned(as_chosen(model, chosen[key_of(model)]))
-
-    def _show_again(self) -> None:
-        with self._changing:
-            self._use(self._listing)
 
     def _with_faults(self, listing: Listing) -> Listing:
         """What was found wrong before, and has not changed since, is wrong. A database that fails knows of nothing."""
@@ -230,7 +239,7 @@ class Library:
         """
         models = self.off_list if off_list else self.models
         served = [model.id for model in models]
-        for means in (_by_id, _by_alias, _by_title, _by_quant, _by_path):
+        for means in (_exactly, _by_id, _by_alias, _by_title, _by_quant, _by_path):
             found = [model for model in models if means(model, name)] if 0 < len(name) <= MAX_NAME else []
             if len(found) == 1:
                 return found[0]
@@ -239,12 +248,24 @@ class Library:
         raise NotFound("model.unknown" if served else "model.none", name=name[:200], served=served)
 
 
+def _nowhere() -> tuple[Model, ...]:
+    return ()
+
+
+def _by_name(models: Iterable[Model]) -> tuple[Model, ...]:
+    return tuple(sorted(models, key=lambda model: model.id.casefold()))
+
+
 def _same(first: str, second: str) -> bool:
     return first.casefold() == second.casefold()
 
 
 def _bare(name: str) -> str:
     return name[: -len(".gguf")] if name.casefold().endswith(".gguf") else name
+
+
+def _exactly(model: Model, name: str) -> bool:
+    return model.id == name
 
 
 def _by_id(model: Model, name: str) -> bool:

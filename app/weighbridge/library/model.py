@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.errors import Refused, WeighbridgeError
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
 from weighbridge.formats.variant import Role
@@ -100,6 +100,13 @@ class Model:
     def companion(self, role: Role) -> Helper | None:
         """The nearest companion of a role."""
         return next((helper for helper in self.companions if helper.role is role), None)
+
+
+def require_file(model: Model) -> None:
+    """Raise Refused("endpoint.not_ours") where `model` is no file, but what an endpoint serves."""
+    if model.remote is not None:
+        named = {"endpoint": model.remote.endpoint, "id": model.remote.endpoint_id}
+        raise Refused("endpoint.not_ours", model=model.id, **named)
 
 
 Key = tuple[Path, str]

@@ -21,7 +21,7 @@ from weighbridge.hub.part import ENDING
 from weighbridge.hub.wanted import BESIDE
 from weighbridge.library.disk import allocated_bytes
 from weighbridge.library.files import WEIGHTS
-from weighbridge.library.model import OWN, Model, key_of
+from weighbridge.library.model import OWN, Model, key_of, require_file
 
 _AROUND = (*WEIGHTS, ".onnx", ".onnx_data", *BESIDE, ".md")
 """Files of a folder that is a model, as downloads bring them."""
@@ -87,8 +87,9 @@ class Removal:
 def plan(model: Model, models: Iterable[Model], own_folder: Path) -> Removal:
     """What removing `model` would do. `models` are all that are here, those taken off the list among them.
 
-    Looks at the names on the disk, and changes nothing.
+    Looks at the names on the disk, and changes nothing. Raises Refused where it is no file, but an endpoint's.
     """
+    require_file(model)
     here = _Here(own_folder)
     others = [each for each in models if key_of(each) != key_of(model)]
     if model.source != OWN or not model.parts or not all(here.holds(part) for part in model.parts):

@@ -64,6 +64,10 @@ class Listing:
         )
         return replace(self, models=before.models if _are_same(models, before.models) else models)
 
+    def joined(self, models: tuple[Model, ...]) -> Listing:
+        """The same with `models` in the place of its own."""
+        return replace(self, models=models, _places={})
+
     def without(self, keys: Set[Key]) -> Listing:
         """The same, but for the models with `keys`."""
         left = tuple(model for model in self.models if key_of(model) not in keys)

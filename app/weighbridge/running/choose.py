@@ -49,6 +49,9 @@ BATCHED = "gguf"
 BITS_PER_WEIGHT = 4.8
 """For the number of parameters where only the file's size is known: a usual 4-bit quantisation."""
 
+AT_ONCE_ELSEWHERE = 64
+"""How many answers at the same time are asked of one model of an endpoint: its server has a queue of its own."""
+
 _TASKS = {Kind.EMBEDDING: "embedding", Kind.RERANK: "rerank"}
 
 
@@ -177,8 +180,12 @@ def _rank(engine: Engine) -> int:
 def default_load(model: Model, defaults: Defaults) -> Load:
     """How `model` is loaded unless the user says otherwise: as its preset says, and what is asked of every load first.
 
-    One core stays free, for more threads than free cores make ggml crawl.
+    One core stays free, for more threads than free cores make ggml crawl. What an endpoint serves is loaded there as
+    its owner wants: nothing of that is ours to say.
     """
+    if model.remote is not None:
+        named = defaults.asked.engine or ""
+        return Load(model.remote.name, model.id, slots=AT_ONCE_ELSEWHERE, task=task_for(model), engine=named)
     trained = model.info.context_length if model.info else None
     load = Load(
         model=str(model.path),

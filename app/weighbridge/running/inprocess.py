@@ -80,6 +80,7 @@ class EngineInProcess:
     ) -> None:
         check_in_process(engine)
         self.key = secrets.token_urlsafe(24)
+        self.way: None = None
         self.engine = engine
         self._model = model
         self._environment = environment

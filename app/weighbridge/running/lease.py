@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weighbridge_engines.api import Dialect, Engine, Load
+
+if TYPE_CHECKING:
+    from weighbridge.running.endpoints.way import Way
 
 _ANY = Dialect()
 
@@ -16,7 +19,8 @@ class Lease:
     """A loaded model's address, held for one request.
 
     `context` is what one request may have of it, in tokens. `engine` and `load` are what runs it, and how; None where
-    it is not known what runs it.
+    it is not known what runs it. `way` is how requests travel to a server that is no child of ours, None for an engine
+    on loopback.
 
     Give it back, or leave the `with` block, when the request is over.
 
@@ -32,6 +36,7 @@ class Lease:
         give_back: Callable[[], None],
         engine: Engine | None = None,
         load: Load | None = None,
+        way: Way | None = None,
     ) -> None:
         self.model_id = model_id
         self.url = url
@@ -39,6 +44,7 @@ class Lease:
         self.context = context
         self.engine = engine
         self.load = load
+        self.way = way
         self._give_back = give_back
         self._lock = threading.Lock()
         self._returned = False
@@ -61,7 +67,7 @@ class Lease:
     @property
     def headers(self) -> dict[str, str]:
         """What a request to `url` must carry."""
-        return {"Authorization": f"Bearer {self.key}"}
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
 
     def give_back(self) -> None:
         """End the lease."""

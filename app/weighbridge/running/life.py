@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from weighbridge.base.errors import EngineFailed, WeighbridgeError
 from weighbridge.library.model import Model
@@ -14,6 +14,9 @@ from weighbridge.running.effective import Told, settings
 from weighbridge.running.log import LogRing
 from weighbridge.running.state import Running, State, goes_on
 from weighbridge_engines.api import Engine, Load
+
+if TYPE_CHECKING:
+    from weighbridge.running.endpoints.way import Way
 
 _log = logging.getLogger(__name__)
 _NOTED_S = 1.0
@@ -26,6 +29,10 @@ class Living(Protocol):
     """An engine that was started, wherever its library is: what the supervisor sees of it."""
 
     key: str
+
+    @property
+    def way(self) -> Way | None:
+        """How requests travel to one that is no child of ours; None for all others."""
 
     @property
     def engine(self) -> Engine:
@@ -69,6 +76,12 @@ class Life:
             moved_s=time.monotonic(),
             build=engine.build,
         )
+
+    @property
+    def port(self) -> int | None:
+        """The port that the engine says it listens on; None where it says nothing of that."""
+        told = self._told.values.get("port")
+        return told if isinstance(told, int) else None
 
     def begin_anew(self) -> None:
         """What was told so far was told by an attempt that has ended."""

@@ -46,6 +46,7 @@ class EngineProcess:
         changed: Callable[[], None],
     ) -> None:
         self.key = secrets.token_urlsafe(24)
+        self.way: None = None
         self.engine = engine
         self._life = Life(engine, model, load, changed)
         self._model = model

@@ -14,18 +14,20 @@ class Wanted:
     """A request in the queue, oldest first.
 
     `load` is None where any load of the model will do. `need_bytes` is what loading it takes; None is unknown.
+    `elsewhere`: it runs on no memory of ours, so that nothing has to go for it, and it waits for nothing.
     """
 
     model_id: str
     load: Load | None = None
     need_bytes: int | None = None
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
 class Occupied:
     """A model with a process (loading, ready or stopping).
 
-    `memory_bytes` is what its end gives back; None is unknown.
+    `memory_bytes` is what its end gives back; None is unknown. `elsewhere`: nothing, for it runs on no memory of ours.
     """
 
     model_id: str
@@ -35,6 +37,7 @@ class Occupied:
     last_used_s: float = 0.0
     memory_bytes: int | None = None
     pinned: bool = False
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,12 @@ class Room:
 
 @dataclass(frozen=True)
 class Steps:
-    """Requests to let in and the one to load for (places in the queue), and models to end."""
+    """Requests to let in, the one to load for, and those to attach for (places in the queue), and models to end."""
 
     admit: tuple[int, ...] = ()
     start: int | None = None
     stop: frozenset[str] = frozenset()
+    attach: tuple[int, ...] = ()
 
 
 def next_steps(queue: Sequence[Wanted], occupied: Sequence[Occupied], room: Room) -> Steps:
@@ -83,9 +87,11 @@ class _Round:
     def __init__(self, queue: Sequence[Wanted], occupied: Sequence[Occupied], room: Room) -> None:
         self._queue = queue
         self._by_id = {one.model_id: one for one in occupied}
+        self._here = [one for one in occupied if not one.elsewhere]
         self._in_flight = {one.model_id: one.in_flight for one in occupied}
         self._room = room
         self._admit: list[int] = []
+        self._attach: list[int] = []
         self._start: int | None = None
         self._stop: set[str] = set()
         self._held: set[str] = set()
@@ -94,11 +100,13 @@ class _Round:
     def steps(self) -> Steps:
         for place, wanted in enumerate(self._queue):
             self._consider(place, wanted)
-        return Steps(tuple(self._admit), self._start, frozenset(self._stop))
+        return Steps(tuple(self._admit), self._start, frozenset(self._stop), tuple(self._attach))
 
     def _consider(self, place: int, wanted: Wanted) -> None:
         there = self._by_id.get(wanted.model_id)
-        if there is None:
+        if there is None and wanted.elsewhere:
+            self._attach.append(place)
+        elif there is None:
             self._bring_in(place, wanted)
         elif there.state is State.READY and wanted.load not in (None, there.load):
             self._held.add(wanted.model_id)
@@ -109,7 +117,8 @@ class _Round:
             self._admit.append(place)
 
     def _open(self, there: Occupied) -> bool:
-        held = self._older_waits or there.model_id in self._held or there.model_id in self._stop
+        waits = self._older_waits and not there.elsewhere
+        held = waits or there.model_id in self._held or there.model_id in self._stop
         return not held and self._in_flight[there.model_id] < there.load.slots
 
     def _bring_in(self, place: int, wanted: Wanted) -> None:
@@ -127,21 +136,21 @@ class _Round:
     def _unwanted_loads(self) -> set[str]:
         """Models that load though all who asked for them are gone: they stand in the way."""
         asked_for = {wanted.model_id for wanted in self._queue}
-        loading = {one.model_id for one in self._by_id.values() if one.state is State.LOADING and not one.pinned}
+        loading = {one.model_id for one in self._here if one.state is State.LOADING and not one.pinned}
         return loading - asked_for
 
     def _any(self, state: State) -> bool:
-        return any(one.state is state for one in self._by_id.values())
+        return any(one.state is state for one in self._here)
 
     def _fits(self, wanted: Wanted) -> bool:
         short = _short_bytes(wanted, self._room)
-        return not self._by_id or (short is not None and short <= 0)
+        return not self._here or (short is not None and short <= 0)
 
     def _make_room(self, place: int, wanted: Wanted) -> None:
         """End what is needed and may go; wait for what is busy; else try."""
-        idle = [one for one in self._by_id.values() if _may_go(one) and not self._in_flight[one.model_id]]
+        idle = [one for one in self._here if _may_go(one) and not self._in_flight[one.model_id]]
         self._stop.update(_victims(idle, _short_bytes(wanted, self._room)))
-        busy = any(self._in_flight[one.model_id] and not one.pinned for one in self._by_id.values())
+        busy = any(self._in_flight[one.model_id] and not one.pinned for one in self._here)
         if self._stop or busy or self._room.settling:
             self._older_waits = True
         else:

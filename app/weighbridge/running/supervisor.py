@@ -21,6 +21,7 @@ from weighbridge.base.listeners import Listeners
 from weighbridge.library.model import Model
 from weighbridge.running.choose import Defaults, HoldWhole, alone, default_load, engine_for
 from weighbridge.running.command import check_load
+from weighbridge.running.endpoints.endpoints import Endpoints
 from weighbridge.running.failures import Attempt, Failures
 from weighbridge.running.lease import Lease
 from weighbridge.running.life import Living
@@ -39,7 +40,7 @@ IDLE_POLL_S = 0.5
 
 @dataclass
 class _Place:
-    """A model with a process, and how many requests it serves. Owned by the supervisor's thread."""
+    """A model with a process, or an endpoint's, and how many requests it serves. Owned by the supervisor's thread."""
 
     process: Living
     attempt: Attempt
@@ -64,6 +65,7 @@ class Supervisor:
     `scales` weigh what fits beside what (without them: one model at a time). A model that nobody has used for `idle_s`
     seconds is ended (None: never). Engines inherit `environment` (None: ours). `loaded` is called once for each load
     that is ready, and `used` for each request as its model is about to answer it, both on the supervisor's thread.
+    Models of `endpoints` are lent without a load: they take no room, and are counted as others are.
     """
 
     def __init__(
@@ -75,13 +77,14 @@ class Supervisor:
         environment: Mapping[str, str] | None = None,
         loaded: Callable[[Model, Running], None] | None = None,
         used: Callable[[Model], None] | None = None,
+        endpoints: Endpoints | None = None,
     ) -> None:
         self._engines = engines
         self._loaded, self._used = loaded, used
         self._defaults = defaults
         self._scales = scales or no_scales()
         self._idle_s = idle_s
-        self._starter = Starter(os.environ if environment is None else environment)
+        self._starter = Starter(os.environ if environment is None else environment, endpoints)
         self._pinned: set[str] = set()
         self._weighed: dict[str, tuple[Load, int]] = {}
         self._settling_until_s = 0.0
@@ -240,6 +243,8 @@ class Supervisor:
         return tuple(sorted(steps.stop - {model.id}))
 
     def _wanted(self, want: _Want) -> Wanted:
+        if want.model.remote is not None:
+            return Wanted(want.model.id, want.load, 0, elsewhere=True)
         load = want.load or self.default_load(want.model)
         measured_load, measured_bytes = self._weighed.get(want.model.id, (None, None))
         need_bytes = measured_bytes if measured_load == load else self._scales.need_bytes(want.model, load)
@@ -338,8 +343,10 @@ class Supervisor:
         unused = expired(occupied, time.monotonic(), self._idle_s) - {want.model.id for want in admitted}
         for model_id in steps.stop | unused:
             self._places[model_id].process.stop()
-        if steps.start is not None:
-            self._start(self._queue[steps.start])
+        starting = [*steps.attach, *(() if steps.start is None else (steps.start,))]
+        for want in [self._queue[place] for place in starting]:
+            if want.model.id not in self._places:
+                self._start(want)
         self._queue = [want for want in self._queue if want not in admitted]
         for want in admitted:
             self._admit(want)
@@ -382,7 +389,14 @@ class Supervisor:
         give_back = lambda: self._send(lambda: self._returned(place))  # noqa: E731 - one use
         engine = place.process.engine
         lease = Lease(
-            want.model.id, running.url, place.process.key, running.slot_context, give_back, engine, running.load
+            want.model.id,
+            running.url,
+            place.process.key,
+            running.slot_context,
+            give_back,
+            engine,
+            running.load,
+            place.process.way,
         )
         want.future.set_result(lease)
 
@@ -390,7 +404,7 @@ class Supervisor:
         place = self._places[model.id]
         if self._used is not None:
             self._used(model)
-        if self._loaded is not None and not place.told:
+        if self._loaded is not None and not place.told and model.remote is None:
             place.told = True
             self._loaded(model, place.process.running)
 
@@ -428,6 +442,7 @@ def _occupied(place: _Place, pinned: bool) -> Occupied:
         last_used_s=place.last_used_s,
         memory_bytes=running.private_bytes,
         pinned=pinned,
+        elsewhere=place.process.way is not None,
     )
 
 

@@ -11,7 +11,7 @@ from weighbridge.base.errors import Refused
 from weighbridge.running.lease import Lease
 from weighbridge.server.answer_fields import AnswerFields, answer_fields
 from weighbridge.server.relay import Asked
-from weighbridge_engines.api import RequestRefused
+from weighbridge_engines.api import Engine, RequestRefused
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _MOST_TOKENS = 2**31 - 1
@@ -51,7 +51,9 @@ def check_lease(request: ChatRequest, lease: Lease) -> None:
     for capability, field in request.answer.needs.items():
         if capability not in lease.engine.capabilities:
             raise Refused("request.capability", field=field, engine=lease.engine.title)
-    if request.picture is not None and lease.load.projector is None:
+    if field := _passed_over(request.fields, lease.engine):
+        raise Refused("request.capability", field=field, engine=lease.engine.title)
+    if request.picture is not None and lease.load.projector is None and lease.way is None:
         raise Refused("message.part", field=request.picture, part="image_url", model=lease.model_id)
     for place in request.answer.adapters:
         if place >= len(lease.load.adapters):
@@ -62,6 +64,15 @@ def check_lease(request: ChatRequest, lease: Lease) -> None:
     except RequestRefused as refusal:
         field = request.answer.form.field
         raise Refused("request.schema", field=field, reason=refusal.reason) from refusal
+
+
+def _passed_over(fields: Mapping[str, Any], engine: Engine) -> str | None:
+    """The field that asks for another answer than would come, because it is left out on the way to `engine`."""
+    known = engine.dialect.fields
+    asked = {"logit_bias": bool(fields.get("logit_bias")), "n": fields.get("n") not in (None, 1)}
+    return next(
+        (name for name, is_asked in asked.items() if is_asked and known is not None and name not in known), None
+    )
 
 
 def model_name(body: Mapping[str, Any]) -> str | None:

@@ -92,9 +92,9 @@ class _Exchange:
             check_task(self._model, lease.load, "chat")
             asked = with_adapters(self._request.body_for(lease.model_id, lease.context), lease.load)
             body = json_bytes(lease.spoken(asked))
-            async with post(lease.address("/chat/completions"), lease.headers, body) as answer:
+            async with post(lease.address("/chat/completions"), lease.headers, body, lease.way) as answer:
                 if answer.status != 200:
-                    raise failure(answer.status, await answer.read(_MAX_ERROR_BYTES))
+                    raise failure(answer.status, await answer.read(_MAX_ERROR_BYTES), lease.way, answer.retry_after)
                 if self._request.streamed:
                     await self._stream(answer)
                 else:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from weighbridge.base.errors import NotFound, Refused
-from weighbridge.library.model import Model
+from weighbridge.library.model import ENDPOINT, Model
 from weighbridge.running.choose import task_for
 from weighbridge.running.state import Running, State
 from weighbridge.server.ports import Leases, Models
@@ -26,11 +26,12 @@ _NOT_FOR = {
 def model_for(name: str | None, library: Models, supervisor: Leases) -> Model:
     """The model that a request means: the one it names, else the one that is loaded, else the only one there is.
 
-    A name is looked up in the library and nowhere else: it is never a path, and nothing is ever fetched.
+    A name is looked up in the library and nowhere else: it is never a path, and nothing is ever fetched. What an
+    endpoint serves is meant only by its whole name: no request goes there by chance.
     """
     if name is None:
         name = current(supervisor.running())
-    model = _only(served(library)) if name is None else library.resolve(name)
+    model = _only(_here(library)) if name is None else library.resolve(name)
     if model.problem is not None:
         raise model.problem
     return model
@@ -58,6 +59,10 @@ def served(library: Models) -> list[Model]:
     return [model for model in library.models if model.problem is None]
 
 
+def _here(library: Models) -> list[Model]:
+    return [model for model in served(library) if model.remote is None]
+
+
 def _only(models: list[Model]) -> Model:
     if not models:
         raise NotFound("library.empty", field="model")
@@ -67,9 +72,9 @@ def _only(models: list[Model]) -> Model:
 
 
 def current(running: tuple[Running, ...]) -> str | None:
-    """The id of the model that is loaded: ready before loading, the latest first."""
+    """The id of the model that is loaded here: ready before loading, the latest first."""
     for state in (State.READY, State.LOADING):
-        found = [engine for engine in running if engine.state is state]
+        found = [engine for engine in running if engine.state is state and engine.engine_id != ENDPOINT]
         if found:
             return max(found, key=lambda engine: engine.since_s).model_id
     return None
@@ -93,6 +98,9 @@ class ModelsRoute:
 
 def _entry(model: Model) -> dict[str, Any]:
     entry: dict[str, Any] = {"id": model.id, "object": "model", "owned_by": "weighbridge", "format": model.format}
+    if model.remote is not None:
+        told = {"owned_by": model.remote.endpoint_id, "leaves_computer": model.leaves, "reach": model.remote.reach}
+        return {**entry, **told, "context_length": model.remote.context}
     with contextlib.suppress(OSError):  # gone since the last scan: then its age is unknown
         entry["created"] = int(model.path.stat().st_mtime)
     return entry

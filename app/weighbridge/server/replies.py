@@ -61,7 +61,10 @@ async def send_error(send: Send, error: WeighbridgeError, status: int | None = N
     """Answer with `error`."""
     status = status_of(error) if status is None else status
     # A body that was refused unread cannot be told apart from the next request: the connection ends with it.
-    await send_json(send, status, error_body(error, status), {"Connection": "close"} if status in (408, 413) else {})
+    headers = {"Connection": "close"} if status in (408, 413) else {}
+    if status == 429 and isinstance(seconds := error.values.get("seconds"), int):
+        headers["Retry-After"] = str(seconds)
+    await send_json(send, status, error_body(error, status), headers)
 
 
 async def send_json(send: Send, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Reading from an engine: one request, one connection, bytes as they come.
+"""Reading from an engine, or from the server of an endpoint: one request, one connection, bytes as they come.
 
 The connection is not shared or kept: on loopback it costs a fraction of a millisecond, and closing it is how an engine
 is told to stop. Built on asyncio's streams and h11, which the server brings: a chunk at 8 streams costs 125 to 140 us
@@ -9,31 +9,40 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from urllib.parse import urlsplit
 
 import h11
 
-from weighbridge.base.errors import EngineFailed
+from weighbridge.base.errors import EngineFailed, WeighbridgeError
+from weighbridge.hub.network import CANCELLED, Line
+from weighbridge.running.endpoints.way import Way
+from weighbridge.server.tunnel import connect
 
 _CONNECT_S = 10.0
 _READ_BYTES = 1 << 16
 
 
 class Answer:
-    """An engine's answer: its status, and its body piece by piece."""
+    """An engine's answer: its status, and its body piece by piece. `retry_after` is the header of that name."""
 
-    def __init__(self, connection: h11.Connection, reader: asyncio.StreamReader, status: int) -> None:
+    def __init__(
+        self, connection: h11.Connection, reader: asyncio.StreamReader, head: h11.Response, way: Way | None
+    ) -> None:
         self._connection = connection
         self._reader = reader
-        self.status = status
+        self._way = way
+        self._headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
+        self.status = head.status_code
+        self.retry_after = self._headers.get("retry-after")
+        self.count = 0
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """The body. Raises EngineFailed("engine.silent") where the engine ends in mid-answer."""
         while True:
-            event = await _next_event(self._connection, self._reader)
+            event = await _next_event(self._connection, self._reader, self._way)
             if isinstance(event, h11.Data):
+                self.count += len(event.data)
                 yield bytes(event.data)
             elif isinstance(event, h11.EndOfMessage):
                 return
@@ -47,32 +56,83 @@ class Answer:
                 raise EngineFailed("stream.too_long")
         return bytes(body)
 
+    def require_readable(self) -> None:
+        """Raise EngineFailed where a server elsewhere answers with a web page, or packs its answers."""
+        if self._way is not None and self.status == 200:
+            self._way.require_readable(self._headers.get("content-type", ""), self._headers.get("content-encoding", ""))
+
 
 @contextlib.asynccontextmanager
-async def post(url: str, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Answer]:
+async def post(url: str, headers: Mapping[str, str], body: bytes, way: Way | None = None) -> AsyncIterator[Answer]:
     """Send a JSON body and wait for the head of the answer. Leaving the block closes the connection.
 
-    Raises EngineFailed("engine.silent") where the engine cannot be reached or hangs up before it has answered.
+    With `way`, along it: encrypted, by the proxy, written down, and cut where its model is stopped. Raises
+    EngineFailed where the engine cannot be reached or hangs up before it has answered ("engine.silent", or a code of
+    "endpoint."), and Refused("endpoint.offline").
     """
+    if way is None:
+        async with _asked(url, headers, body, None) as answer:
+            yield answer
+        return
+    line = way.begin()
+    answer_now: Answer | None = None
+    try:
+        async with _asked(url, headers, body, way) as answer:
+            answer_now = answer
+            line.answered(answer.status)
+            answer.require_readable()
+            yield answer
+        line.ended(answer.count)
+    except WeighbridgeError as error:
+        line.ended(None, error.code)
+        raise
+    finally:
+        _given_up(line, answer_now)
+
+
+def _given_up(line: Line, answer: Answer | None) -> None:
+    """What is not over yet was cut short by whoever asked: nothing broke it."""
+    line.ended(None if answer is None else answer.count, CANCELLED)
+
+
+@contextlib.asynccontextmanager
+async def _asked(url: str, headers: Mapping[str, str], body: bytes, way: Way | None) -> AsyncIterator[Answer]:
     place = urlsplit(url)
-    tls = ssl.create_default_context() if place.scheme == "https" else None
-    port = place.port or (443 if tls else 80)
     try:
         async with asyncio.timeout(_CONNECT_S):
-            reader, writer = await asyncio.open_connection(place.hostname, port, ssl=tls)
-    except (OSError, TimeoutError) as error:
-        raise _silent(error) from error
+            reader, writer, target = await connect(place, way)
+    except (OSError, TimeoutError, h11.ProtocolError) as error:
+        raise _silent(error, way) from error
+    leave = _cut_at_stop(way, writer)
     try:
         connection = h11.Connection(h11.CLIENT)
-        await _send(connection, writer, _head(place.netloc, place.path, headers, body), body)
-        event = await _next_event(connection, reader)
+        await _send(connection, writer, _head(place.netloc, target, headers, body), body)
+        event = await _next_event(connection, reader, way)
         while isinstance(event, h11.InformationalResponse):
-            event = await _next_event(connection, reader)
+            event = await _next_event(connection, reader, way)
         if not isinstance(event, h11.Response):
-            raise _silent(None)
-        yield Answer(connection, reader, event.status_code)
+            raise _silent(None, way)
+        yield Answer(connection, reader, event, way)
     finally:
+        leave()
         writer.transport.abort()
+
+
+def _cut_at_stop(way: Way | None, writer: asyncio.StreamWriter) -> Callable[[], None]:
+    """Have the connection cut where the endpoint's model is stopped. Returns what ends that."""
+    if way is None:
+        return _nothing
+    loop = asyncio.get_running_loop()
+
+    def cut() -> None:
+        with contextlib.suppress(RuntimeError):  # the port has stopped meanwhile, and its connections with it
+            loop.call_soon_threadsafe(writer.transport.abort)
+
+    return way.at_stop(cut)
+
+
+def _nothing() -> None:
+    """Nobody is to be told."""
 
 
 def _head(host: str, path: str, headers: Mapping[str, str], body: bytes) -> h11.Request:
@@ -95,18 +155,22 @@ async def _send(connection: h11.Connection, writer: asyncio.StreamWriter, head: 
         await writer.drain()
 
 
-async def _next_event(connection: h11.Connection, reader: asyncio.StreamReader) -> h11.Event | type[h11.PAUSED]:
+async def _next_event(
+    connection: h11.Connection, reader: asyncio.StreamReader, way: Way | None
+) -> h11.Event | type[h11.PAUSED]:
     try:
         while (event := connection.next_event()) is h11.NEED_DATA:
             connection.receive_data(await reader.read(_READ_BYTES))
     except (OSError, h11.RemoteProtocolError) as error:
-        raise _silent(error) from error
+        raise _silent(error, way) from error
     if isinstance(event, h11.ConnectionClosed):
-        raise _silent(None)
+        raise _silent(None, way)
     assert not isinstance(event, type) or event is h11.PAUSED
     return event
 
 
-def _silent(error: Exception | None) -> EngineFailed:
+def _silent(error: Exception | None, way: Way | None) -> WeighbridgeError:
+    if way is not None:
+        return way.fault(error or ConnectionResetError("no answer"))
     reason = "" if error is None else str(error) or type(error).__name__
     return EngineFailed("engine.silent", reason=reason)

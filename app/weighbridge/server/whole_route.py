@@ -76,9 +76,9 @@ class WholeRoute:
 
     async def _told(self, lease: Lease, fields: Mapping[str, Any]) -> bytes:
         body = json_bytes(lease.spoken(fields))
-        async with post(lease.address(self._task.path), lease.headers, body) as told:
+        async with post(lease.address(self._task.path), lease.headers, body, lease.way) as told:
             if told.status != 200:
-                raise failure(told.status, await told.read(_MAX_ERROR_BYTES))
+                raise failure(told.status, await told.read(_MAX_ERROR_BYTES), lease.way, told.retry_after)
             return await told.read(_MAX_ANSWER_BYTES)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.errors import EngineFailed, WeighbridgeError
 from weighbridge.base.hang_up import HangUp
 from weighbridge.hub.network import CANCELLED
 from weighbridge.running.endpoints.endpoint import Endpoint, Listed, Reached
@@ -29,7 +29,6 @@ MOST_BYTES = 8 << 20
 BASE_PATHS = ("/v1", "/v3", "/openai/v1", "/api/v1", "")
 """Where servers have their routes, in the order in which they are tried where there is nothing at the one that was
 given."""
-_HTML = ("text/html", "application/xhtml")
 
 
 @dataclass(frozen=True)
@@ -145,10 +144,10 @@ class Asker:
             raise Failed(self._cause("endpoint.no_route", status=got.status))
         if got.status != HTTPStatus.OK:
             raise Failed(self._cause("endpoint.answer", status=got.status, message=message_of(got.body)))
-        if got.headers.get("content-type", "").lower().startswith(_HTML):
-            raise Failed(self._cause("endpoint.page"))
-        if got.headers.get("content-encoding", "identity").lower() != "identity":
-            raise Failed(self._cause("endpoint.packed", packed=got.headers["content-encoding"][:20]))
+        try:
+            self._way.require_readable(got.headers.get("content-type", ""), got.headers.get("content-encoding", ""))
+        except EngineFailed as error:
+            raise Failed(Cause(error.code, error.values)) from None
 
     def _led(self, cause: Cause, got: Got) -> Cause:
         if cause.code == "endpoint.key" and not self._key:

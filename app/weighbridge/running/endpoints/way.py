@@ -14,6 +14,7 @@ from weighbridge.running.endpoints.faults import answered, broken
 from weighbridge_engines.api import Cause
 
 PURPOSE = "endpoint"
+HTML = ("text/html", "application/xhtml")
 
 
 @dataclass
@@ -74,6 +75,14 @@ class Way:
         """The error for an answer with `status`; None where it is about the request itself, or good."""
         cause = answered(status, message, retry_after, self.title, self.address)
         return None if cause is None else failed(cause)
+
+    def require_readable(self, content_type: str, encoding: str) -> None:
+        """Raise EngineFailed where an answer that is good by its status is a web page, or packed."""
+        told = {"endpoint": self.title, "address": self.address}
+        if content_type.lower().startswith(HTML):
+            raise failed(Cause("endpoint.page", told))
+        if encoding and encoding.lower() != "identity":
+            raise failed(Cause("endpoint.packed", {**told, "packed": encoding[:20]}))
 
 
 def failed(cause: Cause) -> EngineFailed:

@@ -1,0 +1,110 @@
+"""A model of an endpoint while it is lent: no process, no memory; ready once its server says that it can be asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from weighbridge.library.model import Model, Reach
+from weighbridge.running.endpoints.asking import Asker, Failed
+from weighbridge.running.endpoints.endpoints import Attached
+from weighbridge.running.endpoints.presets import Ready
+from weighbridge.running.endpoints.way import failed
+from weighbridge.running.life import GONE, Life
+from weighbridge.running.log import LogRing
+from weighbridge.running.state import Running, Setting, State
+from weighbridge_engines.api import Load
+
+_ONE_TOKEN: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "chat": ("/chat/completions", {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}),
+    "embedding": ("/embeddings", {"input": "Hi"}),
+    "rerank": ("/rerank", {"query": "Hi", "documents": ["Hi"]}),
+}
+
+
+class Attachment:
+    """As EngineProcess, of what runs elsewhere. Its server is asked by a thread of its own, with `attached`.
+
+    `changed` is called, from that thread, after each change of `running`.
+    """
+
+    def __init__(self, attached: Attached, model: Model, load: Load, changed: Callable[[], None]) -> None:
+        self.key, self.way, self.engine = attached.key, attached.way, attached.engine
+        self._attached = attached
+        self._model = model
+        self._life = Life(attached.engine, model, load, changed)
+        self._asker = Asker(attached.endpoint, attached.way, attached.key)
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"endpoint-{attached.endpoint.id}")
+        self._thread.start()
+
+    @property
+    def log(self) -> LogRing:
+        """Nothing: its server's log is elsewhere."""
+        return self._life.log
+
+    @property
+    def running(self) -> Running:
+        """All that is known of it, as it stands now. It takes no memory here."""
+        return self._life.running
+
+    @property
+    def lives(self) -> bool:
+        """False once it is stopped."""
+        return not self._stopping.is_set()
+
+    def stop(self) -> None:
+        """Ask for the end, in any state: what is being asked of the server is cut. Returns at once."""
+        self._stopping.set()
+        self._asker.cut()
+        self.way.stop()
+
+    def join(self) -> None:
+        """Wait for the end."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._check()
+        except Failed as fault:
+            self._give_up(failed(fault.cause))
+        except Exception as error:  # whoever waits for this model is told
+            self._give_up(error)
+        else:
+            self._serve()
+
+    def _give_up(self, error: Exception) -> None:
+        if self._stopping.is_set():
+            self._life.become(State.STOPPED, **GONE)
+        else:
+            self._life.fail(error)
+
+    def _serve(self) -> None:
+        if not self._stopping.is_set():
+            told = () if self._context is None else (Setting("context", None, self._context),)
+            self._life.become(State.READY, stage="ready", url=self._attached.endpoint.origin, settings=told)
+        self._stopping.wait()
+        self._life.become(State.STOPPED, **GONE)
+
+    def _check(self) -> None:
+        """What the preset says; no token of what is hosted, for it may be paid for."""
+        endpoint = self._attached.endpoint
+        ready = endpoint.preset.ready
+        if ready is Ready.TOKEN and self._may_cost:
+            ready = Ready.MODELS
+        if ready is Ready.HEALTH:
+            self._asker.check(endpoint.preset.health)
+        elif ready is Ready.MODELS:
+            self._asker.check(f"{endpoint.base_path}/models")
+        elif ready is Ready.TOKEN:
+            route, body = _ONE_TOKEN[self.running.load.task]
+            self._asker.check(f"{endpoint.base_path}{route}", {**body, "model": self.running.load.model})
+
+    @property
+    def _context(self) -> int | None:
+        return None if self._model.remote is None else self._model.remote.context
+
+    @property
+    def _may_cost(self) -> bool:
+        return self._model.remote is None or self._model.remote.reach is Reach.INTERNET
