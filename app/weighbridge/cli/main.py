@@ -20,6 +20,7 @@ from weighbridge.base.settings import language_choice
 from weighbridge.base.words import LANGUAGES, text, use_language
 from weighbridge.cli import (
     add,
+    advise,
     compare,
     doctor,
     doubles,
@@ -54,6 +55,7 @@ COMMANDS = (
     serve,
     compare,
     engines_command,
+    advise,
     doctor,
     *(add, note, verify, doubles, rm, presets_command),
 )

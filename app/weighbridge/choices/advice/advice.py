@@ -60,8 +60,8 @@ class Action:
 
     INSTALL_BUILD, USE_BUILD: the build `build_id`, called `title`; `verified`: somebody has run it. INSTALL: what
     Weighbridge has no build of, by the command line `command`. FIND: `query` on Discover. LOAD: the model `model_id`,
-    as `load` says. CHANGE: the settings in `changes`, by the names of a `Load`'s fields: of the next load of `model_id`,
-    or with "" those of the program (`context` alone). ATTACH: an endpoint of the preset `preset`. RUN: the command
+    as `load` says. CHANGE: the settings in `changes`, by the names of a `Load`'s fields: of the next load of `model_id`
+    or, with "", those of the program (`context` alone). ATTACH: an endpoint of the preset `preset`. RUN: the command
     line `command`, which Weighbridge does not run itself.
     """
 
@@ -120,7 +120,7 @@ class Ranked:
 @dataclass(frozen=True)
 class Advice:
     """All of it for one set of answers. A window shows `hardware`, `engine`, `format`, `quant` and `model` as blocks,
-    `settings` as the lines of one, `warnings` as those of the last; `also` are the engines to think of beside the first.
+    `settings` as the lines of one, `warnings` as those of the last; `also` are engines to think of beside the first.
 
     `engine` and what follows from it are None where no engine could do. `model` is a model of the library that suits
     (`choice` has its figures), None where there is none: then `format` and `quant` lead to a search. `engines` are all

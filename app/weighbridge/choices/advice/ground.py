@@ -1,4 +1,4 @@
-"""What advice stands on, beside the answers: the machine, the engines and their builds, and the models that are here."""
+"""What advice stands on beside the answers: the machine, the engines and their builds, the models that are here."""
 
 from __future__ import annotations
 

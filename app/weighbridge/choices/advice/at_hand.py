@@ -1,0 +1,110 @@
+"""A model of the library that suits, weighed by the estimator that everything else asks, and how to load it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from weighbridge.base.errors import Refused
+from weighbridge.choices.advice.advice import Action, ActionKind, Point, Reason, Topic
+from weighbridge.choices.advice.answers import OPEN, ModelKind, Need
+from weighbridge.choices.advice.candidate import Candidate
+from weighbridge.choices.advice.case import Case
+from weighbridge.choices.choice import Choice
+from weighbridge.choices.recommended import USABLE_TPS, bits_of
+from weighbridge.estimates.fit import GOOD, WHOLE, Verdict
+from weighbridge.estimates.plan import ELEMENT_BYTES
+from weighbridge.formats.architectures import Kind
+from weighbridge.formats.variant import Role
+from weighbridge.library.model import Model
+from weighbridge_engines.api import Load
+
+MOST_WEIGHED = 12
+"""Models of a library of thousands that are weighed for one piece of advice: the largest that could fit."""
+
+_ORDER = (Verdict.FITS, Verdict.TIGHT, Verdict.PARTIAL)
+
+
+def model_for(case: Case, engine: Candidate) -> Choice | None:
+    """The model here that suits best: that fits, is fast enough to read along where that is known, and is the largest.
+    None where there is none that this engine runs.
+    """
+    weighed = [choice for model in _able(case, engine) if (choice := weighed_for(case, engine, model)) is not None]
+    good = [choice for choice in weighed if choice.fit is not None and choice.fit.verdict in GOOD]
+    return min(good, key=_key, default=None)
+
+
+def weighed_for(case: Case, engine: Candidate, model: Model) -> Choice | None:
+    """`model` with the context and the users that are wanted: with the KV cache as it is where that fits, else with the
+    smaller type of the engine; None where its memory cannot be told.
+    """
+    shelf = case.ground.shelf
+    if shelf is None:
+        return None
+    answers = case.answers
+    start = replace(shelf.start(model), engine=engine.id, context=answers.context * answers.users, slots=answers.users)
+    first: Choice | None = None
+    for load in _loads(start, engine.known.small_cache):
+        try:
+            choice = shelf.weigh(model, load, engine.id)
+        except Refused:
+            return first
+        if choice.fit is not None and choice.fit.verdict in WHOLE:
+            return choice
+        first = first or choice
+    return first
+
+
+def model_point(case: Case, engine: Candidate, choice: Choice) -> Point:
+    """The model, how it stands, and loading it so."""
+    model, load = choice.model, choice.load
+    action = Action(ActionKind.LOAD, model.title, engine.id, model_id=model.id, load=load) if engine.here else None
+    bits = Reason("bits", {"bits": bits_of(choice), "quant": model.quant})
+    speeds = choice.speeds.decode if choice.speeds else None
+    why = (Reason("it_fits", {"engine": engine.title, "fit": choice.fit}), bits, Reason("writes", {"speed": speeds}))
+    values = {"model": model.title, "size_bytes": model.size_bytes, "engine": engine.title}
+    return Point(Topic.MODEL, Reason("take_model", values), why, (), action)
+
+
+def _able(case: Case, engine: Candidate) -> list[Model]:
+    """The models here that this engine could run and that are of the kind wanted, the largest that could fit first."""
+    shelf, machine = case.ground.shelf, case.ground.around.machine
+    if shelf is None:
+        return []
+    most = (case.room_bytes or 0) + (machine.memory.available_bytes or 0 if case.fast.vendor != "cpu" else 0)
+    able = [model for model in shelf.models if _suits(case, engine, model) and model.size_bytes <= most]
+    return sorted(able, key=lambda model: -model.size_bytes)[:MOST_WEIGHED]
+
+
+def _suits(case: Case, engine: Candidate, model: Model) -> bool:
+    asked = case.answers.format
+    if model.format not in engine.formats or asked not in (OPEN, model.format):
+        return False
+    if Need.EMBEDDINGS in case.answers.needs:
+        return model.kind is Kind.EMBEDDING
+    if Need.VISION in case.answers.needs and model.companion(Role.PROJECTOR) is None and model.format == "gguf":
+        return False
+    return model.kind is Kind.CHAT and _is_made_so(model, case.answers.kind)
+
+
+def _is_made_so(model: Model, kind: ModelKind) -> bool:
+    """Whether it is of the kind that is wanted; only what a header tells for certain keeps it out."""
+    if model.info is None or kind not in (ModelKind.DENSE, ModelKind.MOE):
+        return True
+    return bool(model.info.experts) is (kind is ModelKind.MOE)
+
+
+def _loads(start: Load, small_cache: str) -> Iterator[Load]:
+    yield start
+    if small_cache in ELEMENT_BYTES and start.key_type is None:
+        yield replace(start, key_type=small_cache, value_type=small_cache)
+
+
+def _key(choice: Choice) -> tuple[float, ...]:
+    """The least is the best."""
+    writing = choice.speeds.decode if choice.speeds else None
+    slow = writing is not None and writing.mid_tps < USABLE_TPS
+    assert choice.fit is not None
+    parameters = choice.model.info.parameters if choice.model.info else None
+    order = _ORDER.index(choice.fit.verdict)
+    return (order == 2, slow, order, -(parameters or 0), -choice.model.size_bytes)

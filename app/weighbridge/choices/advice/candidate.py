@@ -1,0 +1,89 @@
+"""One engine as it is thought of: what is known of it before, what it tells of itself, and what it sees here. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from weighbridge.choices.advice.answers import Need
+from weighbridge.choices.advice.ground import Ground
+from weighbridge.choices.advice.knowledge import Knowledge, Known
+from weighbridge.choices.advice.machine_kind import cards_of, fast_of
+from weighbridge.hardware.machine import Device
+from weighbridge_engines.api import Capability, Engine
+
+_CAPABILITIES = {
+    Need.JSON_SCHEMA: Capability.JSON_SCHEMA,
+    Need.TOOLS: Capability.TOOLS,
+    Need.VISION: Capability.VISION,
+    Need.EMBEDDINGS: Capability.EMBEDDINGS,
+}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An engine on a ground. `engine` is None for one that is no part of the program."""
+
+    known: Known
+    engine: Engine | None
+    ground: Ground
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.known.id
+
+    @property
+    def title(self) -> str:
+        """As it calls itself."""
+        return self.engine.title if self.engine is not None else self.known.title
+
+    @property
+    def formats(self) -> frozenset[str]:
+        """What it runs."""
+        return self.engine.formats if self.engine is not None else self.known.formats
+
+    @property
+    def here(self) -> bool:
+        """Whether it is installed, on a machine that is this one."""
+        return self.engine is not None and not self.ground.elsewhere and self.engine.missing() is None
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it answers several at a time."""
+        told = self.engine is not None and Capability.PARALLEL in self.engine.capabilities
+        return told or self.known.serves
+
+    def can(self, need: Need) -> bool:
+        """Whether it can do what is needed, as it tells itself, or as is known of it."""
+        capability = _CAPABILITIES.get(need)
+        told = self.engine is not None and capability is not None and capability in self.engine.capabilities
+        return told or need.value in self.known.can
+
+    def sees(self, card: Device) -> bool | None:
+        """Whether the build in use can use `card`; None where it cannot be asked, or is not here."""
+        if self.ground.elsewhere:
+            return None
+        if any(sight.engine == self.id for sight in card.seen_by):
+            return True
+        told = next((one for one in self.ground.around.told if one.engine_id == self.id), None)
+        return None if told is None or told.devices is None else False
+
+    @property
+    def on_cards(self) -> bool:
+        """Whether it computes on the cards that count here, where there are any."""
+        fast = fast_of(self.ground.around.machine)
+        return fast.vendor == "cpu" or fast.vendor in self.known.cards
+
+    @property
+    def blind_to(self) -> Device | None:
+        """A card that counts here and that the build in use cannot use; None where there is none, or nobody knows."""
+        if not self.here or not self.on_cards:
+            return None
+        return next((card for card in cards_of(self.ground.around.machine) if self.sees(card) is False), None)
+
+
+def candidates(ground: Ground, known: Knowledge) -> Iterator[Candidate]:
+    """All engines that the table knows, in its order."""
+    for one in known.engines.values():
+        yield Candidate(one, ground.engine(one.id), ground)

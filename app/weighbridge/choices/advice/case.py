@@ -1,0 +1,107 @@
+"""One case to advise on: the answers, the ground that they are about, and which row of the table it is. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from weighbridge.choices.advice.advice import Ranked
+from weighbridge.choices.advice.answers import (
+    LONG_CONTEXT,
+    SEVERAL_USERS,
+    Answers,
+    Goal,
+    Hardware,
+    ModelKind,
+    Need,
+    Purpose,
+    Sharing,
+)
+from weighbridge.choices.advice.candidate import Candidate
+from weighbridge.choices.advice.choosing import Order, ranked
+from weighbridge.choices.advice.ground import Ground
+from weighbridge.choices.advice.imagined import imagined
+from weighbridge.choices.advice.knowledge import Knowledge, knowledge
+from weighbridge.choices.advice.machine_kind import Fast, fast_of, hardware_of
+from weighbridge.choices.advice.subject import Subject
+from weighbridge.estimates.fit import MARGIN, SMALLEST_MARGIN_BYTES
+
+_NVIDIA = (Hardware.ONE_NVIDIA, Hardware.SEVERAL_NVIDIA, Hardware.NVIDIA_SERVER, Hardware.BLACKWELL_SERVER)
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that advice depends on."""
+
+    answers: Answers
+    ground: Ground
+    known: Knowledge
+
+    @cached_property
+    def fast(self) -> Fast:
+        """The memory in which a model is fastest."""
+        return fast_of(self.ground.around.machine)
+
+    @cached_property
+    def order(self) -> Order:
+        """The rows of the table that decide."""
+        return Order(self.answers.hardware.value, load_of(self.answers))
+
+    @cached_property
+    def engines(self) -> tuple[Ranked, ...]:
+        """All engines, the best first."""
+        answers = self.answers
+        return ranked(
+            self.ground,
+            self.order,
+            Subject(answers.format, users=answers.users, needs=answers.needs),
+            self.known,
+        )
+
+    def candidate(self, engine_id: str) -> Candidate:
+        """One engine of the table."""
+        return Candidate(self.known.engines[engine_id], self.ground.engine(engine_id), self.ground)
+
+    @cached_property
+    def room_bytes(self) -> int | None:
+        """What weights and conversation may take together in the fast memory, with a margin kept; None where that is
+        not known. What is in use now counts as free where nobody knows how much that is.
+        """
+        whole = self.fast.free_bytes if self.fast.free_bytes is not None else self.fast.total_bytes
+        if whole is None:
+            return None
+        margin = max(SMALLEST_MARGIN_BYTES * self.fast.count, int((self.fast.total_bytes or whole) * MARGIN))
+        return max(0, whole - margin)
+
+
+def case_of(answers: Answers, ground: Ground) -> Case:
+    """The case; of a machine of another kind than the one of the ground nothing more is known than that."""
+    if answers.hardware is not hardware_of(ground.around.machine):
+        ground = imagined(ground, answers.hardware)
+    return Case(answers, ground, knowledge())
+
+
+def load_of(answers: Answers) -> str:
+    """The row of the table for what is planned, "" where the machine alone decides."""
+    return next((row for row, holds in _rows() if holds(answers)), "")
+
+
+def _rows() -> Iterator[tuple[str, Callable[[Answers], bool]]]:
+    """The rows, those that decide more first."""
+    yield "application", lambda told: told.purpose is Purpose.APPLICATION
+    yield "checking", lambda told: told.purpose is Purpose.CHECKING
+    yield "fleet", lambda told: told.purpose is Purpose.FLEET
+    yield "fixed", lambda told: told.purpose is Purpose.FIXED and told.hardware in _NVIDIA
+    yield "samplers", lambda told: Need.SAMPLERS in told.needs and told.serves
+    yield "compress", lambda told: Need.COMPRESS in told.needs or (Need.VISION in told.needs and told.serves)
+    yield "adapters", lambda told: Need.ADAPTERS in told.needs
+    yield "shared", lambda told: told.serves and _is_shared(told)
+    yield "many_users", lambda told: told.serves
+    yield "simple", lambda told: told.goal is Goal.SIMPLICITY and told.users < SEVERAL_USERS
+
+
+def _is_shared(told: Answers) -> bool:
+    """Whether prompts have much in common, or are of a kind for which the tree of prefixes was made."""
+    long = told.context >= LONG_CONTEXT
+    return told.sharing is not Sharing.NONE or Need.JSON_SCHEMA in told.needs or long or told.kind is ModelKind.MOE

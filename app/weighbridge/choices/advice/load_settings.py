@@ -1,0 +1,171 @@
+"""The settings of a load that follow from the answers, each with its why and the change that makes it so. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from weighbridge.choices.advice.advice import Action, ActionKind, Point, Reason, Topic
+from weighbridge.choices.advice.answers import LONG_CONTEXT, Hardware, Link, Prompt, Purpose, Sharing
+from weighbridge.choices.advice.candidate import Candidate
+from weighbridge.choices.advice.case import Case
+from weighbridge.choices.choice import Choice
+from weighbridge.estimates.estimate import Term
+from weighbridge.estimates.fit import WHOLE, Verdict, longest_context
+from weighbridge.estimates.plan import ELEMENT_BYTES
+
+_READS_BY_BATCHES = ("llama_server", "llama_cpp")
+_KEEPS_PREFIXES = ("vllm", "sglang", "aphrodite", "tensorrt_llm", "dynamo")
+"""Engines that keep what prompts have in common by themselves: in blocks, or in a tree."""
+
+_RAY = "vllm serve MODEL --tensor-parallel-size {cards} --pipeline-parallel-size N --distributed-executor-backend ray"
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """One case of settings: `choice` is the model that would be loaded, where one is known."""
+
+    case: Case
+    engine: Candidate
+    choice: Choice | None
+
+    def change(self, **changes: Any) -> Action | None:
+        """The change of the next load of the model; None where no model is known."""
+        if self.choice is None or not self.engine.here:
+            return None
+        model = self.choice.model
+        return Action(ActionKind.CHANGE, model.title, self.engine.id, model_id=model.id, changes=changes)
+
+
+def settings_for(case: Case, engine: Candidate, choice: Choice | None) -> tuple[Point, ...]:
+    """All settings that the answers decide, the one that memory depends on most first."""
+    one = _Setting(case, engine, choice)
+    makers = (_context, _cache, _slots, _layers, _split, _prefix, _batch, _reserved)
+    return tuple(point for make in makers for point in make(one))
+
+
+def _context(one: _Setting) -> Iterator[Point]:
+    answers = one.case.answers
+    total = answers.context * answers.users
+    values = {"context": answers.context, "users": answers.users, "total": total}
+    choice, why, against = one.choice, [], []
+    if choice is not None and choice.fit is not None and choice.blueprint is not None:
+        kept = [choice.fit.estimate.term(term) for term in (Term.KV, Term.STATE)]
+        known = None if None in kept else sum(filter(None, kept))
+        why.append(Reason("context_takes", {"total": total, "kv_bytes": known, "model_bytes": choice.model.size_bytes}))
+        if choice.fit.verdict not in WHOLE:
+            longest = longest_context(choice.blueprint, choice.fit.plan, choice.places)
+            against.append(Reason("context_longest", {"longest": longest}))
+        trained = choice.blueprint.context_length
+        if trained is not None and trained < answers.context:
+            against.append(Reason("context_trained", {"trained": trained}))
+    else:
+        why.append(Reason("context_counts"))
+    action = one.change(context=total) or Action(ActionKind.CHANGE, changes={"context": answers.context})
+    yield Point(Topic.CONTEXT, Reason("set_context", values), tuple(why), tuple(against), action)
+
+
+def _cache(one: _Setting) -> Iterator[Point]:
+    small, answers = one.engine.known.small_cache, one.case.answers
+    used = one.choice.load.key_type if one.choice is not None else None
+    long = answers.context * answers.users >= LONG_CONTEXT
+    if not small or not (long or used == small):
+        return
+    why = (
+        [Reason("cache_long", {"total": answers.context * answers.users})] if used != small else [Reason("cache_fits")]
+    )
+    if small in ELEMENT_BYTES:
+        why.append(Reason("cache_smaller", {"type": small, "share": ELEMENT_BYTES[small] / ELEMENT_BYTES["f16"]}))
+    can = small in ELEMENT_BYTES
+    action = one.change(key_type=small, value_type=small) if can else None
+    yield Point(Topic.CACHE, Reason("set_cache", {"type": small}), tuple(why), (), action)
+
+
+def _slots(one: _Setting) -> Iterator[Point]:
+    users = one.case.answers.users
+    if users <= 1:
+        return
+    values = {"users": users, "engine": one.engine.title}
+    if one.engine.known.serves:
+        yield Point(Topic.SLOTS, Reason("slots_by_itself", values), (Reason("batches", values),))
+    elif one.engine.parallel:
+        yield Point(
+            Topic.SLOTS, Reason("set_slots", values), (Reason("slots_share", values),), (), one.change(slots=users)
+        )
+
+
+def _layers(one: _Setting) -> Iterator[Point]:
+    fast, choice = one.case.fast, one.choice
+    if fast.vendor == "cpu" or not one.engine.on_cards:
+        return
+    fit = choice.fit if choice is not None else None
+    if fit is None or fit.verdict is not Verdict.PARTIAL:
+        yield Point(Topic.LAYERS, Reason("layers_all", {"device": fast.name}), (Reason("layers_why", _memories(one)),))
+        return
+    values = {"layers": fit.gpu_layers, "all": fit.all_layers, "experts": fit.plan.cpu_experts}
+    changes = {"gpu_layers": fit.gpu_layers, "cpu_experts": fit.plan.cpu_experts or None}
+    what = Reason("layers_experts" if fit.plan.cpu_experts else "layers_some", values)
+    yield Point(Topic.LAYERS, what, (Reason("layers_why", _memories(one)),), (), one.change(**changes))
+
+
+def _memories(one: _Setting) -> dict[str, float | None]:
+    """How fast the two memories are that layers can lie in, in GB/s."""
+    system = one.case.ground.around.machine.bandwidth
+    return {"fast_gbs": one.case.fast.gbs, "system_gbs": None if system is None else system.low_gbs}
+
+
+def _split(one: _Setting) -> Iterator[Point]:
+    count, answers = one.case.fast.count, one.case.answers
+    if answers.purpose is Purpose.FLEET:
+        command = Action(ActionKind.RUN, "vLLM", "vllm", command=_RAY.format(cards=count))
+        yield Point(Topic.SPLIT, Reason("split_fleet", {"cards": count}), (Reason("split_fleet_why"),), (), command)
+        return
+    if count <= 1 or answers.hardware is Hardware.APPLE:
+        return
+    values = {"cards": count, "link": answers.link.value}
+    if answers.link is Link.NVLINK:
+        what, why, mode = Reason("split_tensor", values), Reason("split_tensor_why", values), "tensor"
+    else:
+        what, why, mode = Reason("split_layers", values), Reason("split_layers_why", values), "layer"
+    look = Action(ActionKind.RUN, command="nvidia-smi topo -m") if _is_to_look(one) else None
+    against = (Reason("link_unknown"),) if answers.link is Link.UNKNOWN else ()
+    yield Point(Topic.SPLIT, what, (why,), against, look or one.change(split_mode=mode))
+
+
+def _is_to_look(one: _Setting) -> bool:
+    return one.case.answers.link is Link.UNKNOWN and one.case.fast.vendor == "nvidia"
+
+
+def _prefix(one: _Setting) -> Iterator[Point]:
+    sharing = one.case.answers.sharing
+    if sharing is Sharing.NONE:
+        return
+    named = {"engine": one.engine.title}
+    why = (Reason("prefix_agents" if sharing is Sharing.AGENTS else "prefix_start"),)
+    if one.engine.id in _KEEPS_PREFIXES:
+        yield Point(Topic.PREFIX, Reason("prefix_by_itself", named), why)
+    elif one.engine.id == "llama_server":
+        room = one.choice.load.prompt_cache_mib if one.choice is not None else None
+        yield Point(Topic.PREFIX, Reason("prefix_room", {**named, "mib": room}), why)
+    else:
+        yield Point(Topic.PREFIX, Reason("prefix_one", named), why)
+
+
+def _batch(one: _Setting) -> Iterator[Point]:
+    if one.engine.id not in _READS_BY_BATCHES:
+        return
+    batch = one.choice.load.batch if one.choice is not None else None
+    if one.case.fast.vendor == "cpu" and batch is not None:
+        yield Point(Topic.BATCH, Reason("batch_small", {"batch": batch}), (Reason("batch_stop"),))
+    elif one.case.answers.prompt is Prompt.LONG:
+        yield Point(Topic.BATCH, Reason("batch_own", {"engine": one.engine.title}), (Reason("batch_cards"),))
+
+
+def _reserved(one: _Setting) -> Iterator[Point]:
+    share, fast = one.engine.known.reserves, one.case.fast
+    if share is None or fast.vendor == "cpu":
+        return
+    each = None if fast.total_bytes is None else fast.total_bytes // fast.count
+    values = {"engine": one.engine.title, "share": share, "bytes": None if each is None else int(each * share)}
+    yield Point(Topic.RESERVED, Reason("reserved_set", values), (Reason("reserved_why", values),))
