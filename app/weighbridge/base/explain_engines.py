@@ -7,6 +7,65 @@ from collections.abc import Mapping
 from weighbridge.base.words import mark
 
 ENGINES: Mapping[str, tuple[str, str]] = {
+    "exl.card_too_old": (
+        mark("{engine} cannot use {card}: it has compute capability {has}, and {needs} is the least."),
+        mark("Take the model as GGUF: llama.cpp uses older cards."),
+    ),
+    "exl.cpu_torch": (
+        mark("{engine} needs PyTorch for a card, and the one beside it ({torch}) can only use the processor."),
+        mark("Install a build of PyTorch for CUDA in its environment, as pytorch.org tells it for your system."),
+    ),
+    "exl.no_card": (
+        mark("PyTorch sees no card that {engine} could use."),
+        mark("Look whether the system sees one (nvidia-smi), and whether CUDA_VISIBLE_DEVICES hides it."),
+    ),
+    "exl.no_compiler": (
+        mark("{engine} must be compiled at its first start, and the compiler {compiler} was not found."),
+        mark("Install a C++ compiler, or the wheel of {engine} that is compiled already, from its authors' releases."),
+    ),
+    "exl.no_driver": (
+        mark("There is no NVIDIA driver that {engine} could use."),
+        mark("Install the driver of the card, then look again."),
+    ),
+    "exl.no_ninja": (
+        mark("{engine} must be compiled at its first start, and ninja, which does that, is missing."),
+        mark("Install it into the environment of {engine}: pip install ninja"),
+    ),
+    "exl.no_package": (
+        mark("{engine} needs the package {package}, which is missing."),
+        mark("Install it into the environment of {engine}: pip install {package}"),
+    ),
+    "exl.no_tensor_split": (
+        mark("{engine} cannot share a model of the architecture {architecture} between cards by parts of each matrix."),
+        mark("Let the cards share it by whole layers."),
+    ),
+    "exl.no_tokenizer": (
+        mark("There is no tokenizer.json in the model's folder, and {engine} needs one."),
+        mark("Get the file from where the model comes from."),
+    ),
+    "exl.no_toolkit": (
+        mark("{engine} must be compiled at its first start, and the CUDA toolkit was not found."),
+        mark(
+            "Install the toolkit in the version of PyTorch's CUDA, or the wheel of {engine} that is compiled already,"
+            " from its authors' releases."
+        ),
+    ),
+    "exl.not_compiled": (
+        mark("{engine} could not be compiled: {reason}"),
+        mark("Its log has the compiler's words. Its authors' releases have wheels that are compiled already."),
+    ),
+    "exl.old_driver": (
+        mark("The driver of the card is too old for the PyTorch beside {engine}: it knows CUDA {has}."),
+        mark("Install a newer driver, or a PyTorch for an older CUDA."),
+    ),
+    "exl.other_toolkit": (
+        mark("{engine} cannot be compiled: the CUDA toolkit here is {has}, and that of PyTorch {needs}."),
+        mark("Install the toolkit in the version of PyTorch's CUDA."),
+    ),
+    "exl.other_torch": (
+        mark("The compiled part of {engine} belongs to another version of PyTorch than the one beside it."),
+        mark("Install the wheel of {engine} for this version of PyTorch."),
+    ),
     "program.bad_entry": (
         mark("The entry {name} of programs.toml (line {line}) cannot be used: {reason}."),
         mark("Mend it; the other entries are used."),
