@@ -1,0 +1,207 @@
+"""How exllamav2 loads: configuration, cache, draft, weights, adapters, generator, each told in the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from weighbridge_engines.api import Load
+from weighbridge_engines.exl_controls import (
+    DEFAULT_BATCH,
+    MOST_DRAFT_V2,
+    PAGE,
+    cache_kinds,
+    pages_of,
+)
+from weighbridge_engines.exl_folder import adapter_files, model_folder
+from weighbridge_engines.exl_kernels import told_building
+from weighbridge_engines.exl_log import say, say_step
+from weighbridge_engines.exl_memory import say_memory
+
+DRAFTS = 4
+_GIB = 1 << 30
+_FALLBACK = "LlamaForCausalLM"
+"""What the library takes an architecture for that it does not know, and says so in a warning alone."""
+
+_CACHES = {"f16": "ExLlamaV2Cache", "q8": "ExLlamaV2Cache_Q8", "q6": "ExLlamaV2Cache_Q6", "q4": "ExLlamaV2Cache_Q4"}
+
+
+@dataclass
+class Parts:
+    """What a load is made of, as far as it has come. In a cache without `paged` there is room for one answer alone."""
+
+    library: Any
+    generation: Any
+    config: Any
+    context: int
+    batch: int
+    slots: int
+    paged: bool
+    model: Any = None
+    cache: Any = None
+    draft: Any = None
+    draft_cache: Any = None
+    drafts: int = 0
+    tokenizer: Any = None
+    generator: Any = None
+    adapters: list[Any] = field(default_factory=list)
+
+    def share(self, load: Load) -> int:
+        """What one answer with its prompt may have of the cache, in tokens."""
+        return self.context if load.unified else self.context // self.slots // PAGE * PAGE
+
+    def close(self) -> None:
+        """Give everything back."""
+        for model in (self.draft, self.model):
+            if model is not None:
+                model.unload()
+
+
+def loaded_parts(load: Load) -> Parts:
+    """Load. Raises what the library raises; the log tells how far it came."""
+    say("stage", "starting")
+    with told_building():
+        library: Any = import_module("exllamav2")
+    generation: Any = import_module("exllamav2.generator")
+    say("stage", "reading")
+    config = _config(library, load.model)
+    trained = int(config.max_seq_len)
+    paged = _is_paged(config, load)
+    slots = load.slots if paged else 1
+    batch = (load.batch or DEFAULT_BATCH) // PAGE * PAGE
+    parts = Parts(library, generation, config, pages_of(load, trained), batch, slots, paged)
+    _say_effective(parts, load)
+    try:
+        _load(parts, load)
+    except BaseException:
+        parts.close()
+        raise
+    return parts
+
+
+def _config(library: Any, folder: str) -> Any:
+    """Raises ValueError for an architecture that is not known: the library would go on as if it were another."""
+    config = library.ExLlamaV2Config(str(model_folder(folder)))
+    if config.arch.arch_string == _FALLBACK != config.architecture:
+        raise ValueError(f"Unknown architecture {config.architecture} in {folder}")
+    config.arch_compat_overrides(quiet=True)
+    return config
+
+
+def _is_paged(config: Any, load: Load) -> bool:
+    """Whether its generator can share a cache among answers: that takes flash-attn, which few environments have."""
+    if load.flash_attention is False:
+        config.no_flash_attn = True
+    attention: Any = import_module("exllamav2.attn")
+    return bool(attention.has_flash_attn_with_paged) and not config.no_flash_attn
+
+
+def _say_effective(parts: Parts, load: Load) -> None:
+    """Before a draft is told of, whose own values would follow."""
+    keys, values = cache_kinds(load)
+    told = {
+        "context": parts.context,
+        "slots": parts.slots,
+        "slot_context": parts.share(load),
+        "unified": bool(load.unified),
+        "batch": parts.batch,
+        "key_type": load.key_type or keys,
+        "value_type": load.value_type or values,
+        "flash_attention": parts.paged,
+        "split_mode": load.split_mode or "layer",
+    }
+    for name, value in told.items():
+        say(name, value)
+
+
+def _load(parts: Parts, load: Load) -> None:
+    _size(parts, parts.config)
+    parts.model = parts.library.ExLlamaV2(parts.config)
+    parts.tokenizer = parts.library.ExLlamaV2Tokenizer(parts.config)
+    if load.draft is not None:
+        _open_draft(parts, load)
+    parts.cache = _read_split(parts, load) if load.split or load.split_mode == "tensor" else _read(parts, load)
+    _attach(parts, load)
+    say("stage", "warming")
+    parts.generator = _generator(parts)
+    parts.generator.warmup()
+    if parts.adapters:
+        parts.generator.set_loras(parts.adapters)
+    say_memory(_cache_tensors(parts))
+
+
+def _size(parts: Parts, config: Any) -> None:
+    """How long a text may be, and how much of it is computed at a time: the space for both is taken at the load."""
+    config.max_seq_len = parts.context
+    config.max_input_len = parts.batch
+    config.max_attention_size = parts.batch**2
+
+
+def _open_draft(parts: Parts, load: Load) -> None:
+    config = _config(parts.library, str(load.draft))
+    config.no_flash_attn = parts.config.no_flash_attn
+    _size(parts, config)
+    parts.drafts = int(load.extra.get("draft_tokens") or DRAFTS)
+    say("draft", load.draft)
+    say("draft_tokens", parts.drafts)
+    parts.draft = parts.library.ExLlamaV2(config)
+    parts.draft_cache = _lazy_cache(parts, parts.draft, load)
+    parts.draft.load_autosplit(parts.draft_cache, callback=partial(say_step, "modules"))
+
+
+def _cache_class(parts: Parts, load: Load) -> Any:
+    return getattr(parts.library, _CACHES[cache_kinds(load)[0]])
+
+
+def _lazy_cache(parts: Parts, model: Any, load: Load) -> Any:
+    return _cache_class(parts, load)(model, max_seq_len=parts.context, lazy=True)
+
+
+def _read(parts: Parts, load: Load) -> Any:
+    """Layer after layer with its part of the cache, on one card after the other."""
+    cache = _lazy_cache(parts, parts.model, load)
+    reserve = [int(gib * _GIB) for gib in load.extra.get("reserve_gib", ())]
+    parts.model.load_autosplit(cache, reserve_vram=reserve or None, callback=partial(say_step, "modules"))
+    return cache
+
+
+def _read_split(parts: Parts, load: Load) -> Any:
+    """As the cards are to share it, by whole layers or by parts of each; the cache comes after."""
+    split = list(load.split) if load.split else None
+    told, kind = partial(say_step, "modules"), _cache_class(parts, load)
+    if load.split_mode == "tensor":
+        parts.model.load_tp(split, callback=told, expect_cache_tokens=parts.context, expect_cache_base=kind)
+        return parts.library.ExLlamaV2Cache_TP(parts.model, base=kind, max_seq_len=parts.context)
+    parts.model.load(split, callback=told)
+    return kind(parts.model, max_seq_len=parts.context)
+
+
+def _attach(parts: Parts, load: Load) -> None:
+    for path, scale in zip(load.adapters, load.adapter_scales or (1.0,) * len(load.adapters), strict=True):
+        config, weights = adapter_files(path)
+        parts.adapters.append(parts.library.ExLlamaV2Lora(parts.model, str(config), str(weights), scale))
+        say("adapters", path)
+
+
+def _generator(parts: Parts) -> Any:
+    return parts.generation.ExLlamaV2DynamicGenerator(
+        parts.model,
+        parts.cache,
+        parts.tokenizer,
+        max_batch_size=parts.slots,
+        max_chunk_size=parts.batch,
+        max_q_size=MOST_DRAFT_V2,
+        draft_model=parts.draft,
+        draft_cache=parts.draft_cache,
+        num_draft_tokens=parts.drafts,
+        paged=parts.paged,
+    )
+
+
+def _cache_tensors(parts: Parts) -> Iterator[Any]:
+    for cache in (parts.cache, parts.draft_cache):
+        if cache is not None:
+            yield from cache.all_tensors()
