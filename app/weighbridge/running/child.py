@@ -44,7 +44,8 @@ class Child:
     """One program under a launcher.
 
     From the child's own reader thread, `on_line` is called for each line of output, `on_end` once there is no more.
-    `data_bytes` is how much memory it may take for its data (Linux alone holds a process to that).
+    `data_bytes` is how much memory it may take for its data (Linux alone holds a process to that). It is started in
+    `folder`, where one is named.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Child:
         on_line: Callable[[str], None],
         on_end: Callable[[], None],
         data_bytes: int | None = None,
+        folder: str | None = None,
     ) -> None:
         grace = str(GRACE_S) if data_bytes is None else f"{GRACE_S}:{data_bytes}"
         self._process = subprocess.Popen(
@@ -62,6 +64,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=dict(environment),
+            cwd=folder,
             start_new_session=os.name == "posix",
         )
         self._on_line = on_line

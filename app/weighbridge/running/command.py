@@ -59,8 +59,8 @@ def worker_argv(engine: Engine, frozen: bool) -> list[str]:
     return [sys.executable, "-P", "-m", "weighbridge_engines.worker"]
 
 
-def environment(engine: Engine, key: str, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Ours with the engine's own values and key; the Hub offline, telemetry off, no Hub token.
+def environment(engine: Engine, key: str, inherited: Mapping[str, str], load: Load | None = None) -> dict[str, str]:
+    """Ours with the engine's own values and key, and those of `load`; the Hub offline, telemetry off, no Hub token.
 
     What is not hosted by our own Python gets nothing of ours on its path but `engine.host`.
     """
@@ -68,7 +68,8 @@ def environment(engine: Engine, key: str, inherited: Mapping[str, str]) -> dict[
     if engine.python is not None or engine.program is not None:
         kept = without_ours(kept)
     host = {} if engine.host is None else {"PYTHONPATH": engine.host}
-    return {**kept, **host, **_QUIET, **engine.environment, engine.key_variable: key}
+    asked = {} if load is None else engine.environment_of(load)
+    return {**kept, **host, **_QUIET, **engine.environment, **asked, engine.key_variable: key}
 
 
 def without_ours(inherited: Mapping[str, str]) -> dict[str, str]:

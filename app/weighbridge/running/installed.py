@@ -60,7 +60,7 @@ def engine_in(folder: Path, build_id: str, version: str | None, base: Engine) ->
         return gone or unwritable
 
     return replace(
-        base,
+        base if base.placed is None else base.placed(str(python)),
         build=build_id,
         python=str(python),
         host=host,

@@ -15,6 +15,8 @@ from queue import Empty, SimpleQueue
 
 from weighbridge.base.errors import EngineFailed
 from weighbridge.hardware.cpu import detect_cpu
+from weighbridge.hardware.detect import detect
+from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
 from weighbridge.running.cause import failure
 from weighbridge.running.child import Child
@@ -23,18 +25,28 @@ from weighbridge.running.life import GONE, Life
 from weighbridge.running.log import LogRing
 from weighbridge.running.precheck import check_files
 from weighbridge.running.readiness import answers, free_port, healthy
+from weighbridge.running.shares import Need, fitted
 from weighbridge.running.state import Running, State
 from weighbridge_engines.api import Engine, Load
 
 PORT_TRIES = 3
 _LOADING_POLL_S = 0.03
 _READY_POLL_S = 1.0
+_HIDDEN = "***"
+
+NeedBytes = Callable[[Model, Load], int | None]
+"""What a load needs in all; None where that is not known."""
+
+
+def _unknown(model: Model, load: Load) -> None:
+    del model, load
 
 
 class EngineProcess:
     """Checks the files of `model` and starts `engine` with `load`, at once. It inherits `environment`.
 
-    `changed` is called, from the process's own thread, after each change of `running`.
+    `changed` is called, from the process's own thread, after each change of `running`. An engine that is told of the
+    cards that are here is started by what `look` sees and `need_bytes` calculates then.
     """
 
     def __init__(
@@ -44,6 +56,8 @@ class EngineProcess:
         load: Load,
         environment: Mapping[str, str],
         changed: Callable[[], None],
+        need_bytes: NeedBytes = _unknown,
+        look: Callable[[], Machine] = detect,
     ) -> None:
         self.key = secrets.token_urlsafe(24)
         self.way: None = None
@@ -51,6 +65,8 @@ class EngineProcess:
         self._life = Life(engine, model, load, changed)
         self._model = model
         self._environment = environment
+        self._need_bytes, self._look = need_bytes, look
+        self._until_s: float | None = None
         self._lines: SimpleQueue[str] = SimpleQueue()
         self._wake = threading.Event()
         self._stopping = threading.Event()
@@ -124,12 +140,15 @@ class EngineProcess:
 
     def _one_life(self, port: int) -> int:
         """Start a child, follow it to its end; its exit code."""
-        load = self.running.load
-        argv = command(self.engine, load, port, bool(getattr(sys, "frozen", False)))
         self._life.begin_anew()
+        load = self._fitted()
+        argv = command(self.engine, load, port, bool(getattr(sys, "frozen", False)))
+        variables = environment(self.engine, self.key, self._environment, load)
+        limit_s = self.engine.dialect.ready_s
+        self._until_s = None if limit_s is None else time.monotonic() + limit_s
         self._refusal = None
         with self._child_lock:
-            child = Child(argv, environment(self.engine, self.key, self._environment), self._heard, self._wake.set)
+            child = Child(argv, variables, self._heard, self._wake.set, folder=self.engine.folder)
             self._child = child
         if self._stopping.is_set():
             child.stop()
@@ -137,15 +156,26 @@ class EngineProcess:
             self._follow(child, port)
         return code
 
+    def _fitted(self) -> Load:
+        """The load with what the engine is told of the cards as they are now; that is said in the log."""
+        load, model = self.running.load, self._model
+        made = fitted(self.engine, load, lambda: Need(model.size_bytes, self._need_bytes(model, load)), self._look)
+        for name in made.extra.keys() - load.extra.keys():
+            self.log.add(f"weighbridge: {name} = {made.extra[name]}, by what is here now")
+        return made
+
     def _follow(self, child: Child, port: int) -> None:
         loading = self.running.state is State.LOADING and self._refusal is None
         self._wake.wait(_LOADING_POLL_S if loading or self._stopping.is_set() else _READY_POLL_S)
         self._wake.clear()
         self._drain()
+        if loading and (refusal := self._hopeless(port)) is not None:
+            self._refuse(child, refusal)
         if self._stopping.is_set():
             self._life.become(State.STOPPING)
         elif (
             loading
+            and self._refusal is None
             and healthy(port, self.engine.dialect)
             and self._answers(child, port)
             and not self._stopping.is_set()
@@ -156,15 +186,29 @@ class EngineProcess:
             self._life.publish(pid=child.pid, **asdict(child.memory()))
 
     def _answers(self, child: Child, port: int) -> bool:
+        if self.engine.own_key is not None:
+            self.key = self.engine.own_key() or self.key
         try:
             return answers(port, self.key, self.running.load, self.engine)
         except EngineFailed as refusal:
-            self._refusal = refusal
-            child.stop()
+            self._refuse(child, refusal)
             return False
 
+    def _hopeless(self, port: int) -> EngineFailed | None:
+        """Why a load that goes on will not be ready for us: it takes too long, or it took another port."""
+        if self._life.port not in (None, port):
+            return EngineFailed("engine.port_taken")
+        if self._until_s is not None and time.monotonic() > self._until_s:
+            return EngineFailed("program.slow", limit_s=int(self.engine.dialect.ready_s or 0))
+        return None
+
+    def _refuse(self, child: Child, refusal: EngineFailed) -> None:
+        self._refusal = refusal
+        child.stop()
+
     def _heard(self, line: str) -> None:
-        self._lines.put(line)
+        """The key is in no log, whatever the engine prints of its own settings."""
+        self._lines.put(line.replace(self.key, _HIDDEN))
         self._wake.set()
 
     def _drain(self) -> None:
