@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from weighbridge.bench.plan import Act, Entry, Fresh, Plan, Step, body, fit_together, steps, with_own_ids
+from weighbridge.bench.plan import Act, Entry, Fresh, Plan, Step, body, fit_together, names_of, steps, with_own_ids
 from weighbridge.bench.workload import Workload
 from weighbridge.library.model import Model
 from weighbridge_engines.api import UNCACHED, Dialect, Load
@@ -87,3 +87,18 @@ def test_a_warm_up_is_short_and_leaves_no_start_of_the_prompt_behind():
 )
 def test_what_fits_together(needs, available, fits):
     assert fit_together(needs, available) is fits
+
+
+@pytest.mark.parametrize(
+    ("pairs", "names"),
+    [
+        ([("a", "x"), ("a", "y")], ["x", "y"]),
+        ([("a", "x"), ("b", "x")], ["a", "b"]),
+        ([("a", "x"), ("b", "y")], ["a · x", "b · y"]),
+        ([("a", "x"), ("a", "x")], ["a · x", "a · x"]),
+        ([("a", ""), ("a", "x")], ["a", "x"]),
+        ([("a", "")], ["a"]),
+    ],
+)
+def test_names_are_as_short_as_they_can_be(pairs, names):
+    assert names_of(pairs) == names

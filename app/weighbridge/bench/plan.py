@@ -33,8 +33,8 @@ class Fresh(StrEnum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One model by one engine. `model` has an id of its own among the entries of a plan; `refused` is why it cannot
-    even be tried, `engine` None where none can be named.
+    """One model by one engine. `model` has an id of its own among the entries of a plan, `model_id` is the one that it
+    has elsewhere. `refused` is why it cannot even be tried, `engine` None where none can be named.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Entry:
     load: Load
     engine: Engine | None = None
     refused: WeighbridgeError | None = None
+    model_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,25 @@ def with_own_ids(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     names = _unlike([entry.name for entry in entries])
     ids = _unlike([entry.model.id for entry in entries])
     return tuple(
-        replace(entry, name=name, model=replace(entry.model, id=own), load=replace(entry.load, alias=own))
+        replace(
+            entry,
+            name=name,
+            model=replace(entry.model, id=own),
+            load=replace(entry.load, alias=own),
+            model_id=entry.model.id,
+        )
         for entry, name, own in zip(entries, names, ids, strict=True)
     )
+
+
+def names_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Short names for pairs of a model and an engine: without what all of them share, as long as something is left."""
+    models, engines = ({pair[place] for pair in pairs} for place in (0, 1))
+    if len(models) == 1 and len(engines) > 1:
+        return [engine or model for model, engine in pairs]
+    if len(engines) == 1 and len(models) > 1:
+        return [model for model, _ in pairs]
+    return [" · ".join(filter(None, pair)) for pair in pairs]
 
 
 def fit_together(needs_bytes: Sequence[int], available_bytes: int | None) -> bool:

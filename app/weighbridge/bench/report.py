@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from weighbridge.base.errors import EngineFailed, WeighbridgeError
 from weighbridge.base.explain import explain, explain_code
 from weighbridge.base.printable import printable
 from weighbridge.base.words import text
@@ -24,6 +24,7 @@ from weighbridge.bench.words import (
     figures,
     headline,
     limits,
+    logs,
     notes,
     verdict_in_words,
 )
@@ -72,6 +73,7 @@ def as_markdown(comparison: Comparison) -> str:
         _table(figures(comparison)) if any(column.turns for column in comparison.columns) else "",
         _list(comparison_in_words(comparison)),
         _list(notes(comparison)),
+        *(part for name, lines in logs(comparison) for part in (_escaped(name), fenced("\n".join(lines)))),
         f"## {text('Conditions')}",
         _table(conditions(comparison)),
         f"## {text('Prompt')}",
@@ -101,13 +103,14 @@ def _column(column: Column) -> dict[str, Any]:
         "memory": {**asdict(column.held), "total_bytes": column.held.total_bytes},
         "figures": asdict(score(column)) if column.turns else None,
         "turns": [_turn(turn) for turn in column.turns],
-        "error": None if error is None else _error(error.code, error.values, str(explain(error))),
+        "error": None if error is None else _error(error),
         "left_out": column.left_out,
     }
 
 
-def _error(code: str, values: Mapping[str, object], message: str) -> dict[str, Any]:
-    return {"code": code, "values": dict(values), "message": message}
+def _error(error: WeighbridgeError) -> dict[str, Any]:
+    told = {"code": error.code, "values": dict(error.values), "message": str(explain(error))}
+    return {**told, "log": error.log} if isinstance(error, EngineFailed) and error.log else told
 
 
 def _turn(turn: Turn) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class _Work:
         self.entry = entry
         self.column = Column(
             entry.name,
-            subject_of(entry.model),
+            subject_of(entry.model, entry.model_id),
             None if entry.engine is None else runtime_of(entry.engine),
             threads=entry.load.threads,
             error=entry.refused,
@@ -144,13 +144,13 @@ class Bench:
         work.ended = True
 
 
-def subject_of(model: Model) -> Subject:
-    """What its files say of a model."""
+def subject_of(model: Model, model_id: str = "") -> Subject:
+    """What its files say of a model; `model_id` is its name, where it bears another one here."""
     info = model.info
     parameters = info.parameters if info else None
     bits = info.bits_per_weight if info else None
     return Subject(
-        model_id=model.id,
+        model_id=model_id or model.id,
         path=model.path,
         format=model.format,
         quant=model.quant,

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from weighbridge.base.errors import EngineFailed
 from weighbridge.base.explain import explain, explain_code
+from weighbridge.base.printable import printable
 from weighbridge.base.units import THIN, number, seconds, size, speed, tokens
 from weighbridge.base.words import plural, text
 from weighbridge.bench.cautions import cautions
@@ -16,6 +18,8 @@ from weighbridge.bench.result import Column, Comparison, Held
 from weighbridge.bench.score import Sameness, Spread, score
 from weighbridge.hardware.machine import Machine
 from weighbridge_engines.api import Cause
+
+SHOWN_LINES = 12
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,16 @@ def answers(comparison: Comparison) -> tuple[tuple[tuple[str, ...], str], ...]:
         if column.turns:
             by_text.setdefault(column.turns[0].text, []).append(column.name)
     return tuple((tuple(names), said) for said, names in by_text.items())
+
+
+def logs(comparison: Comparison) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The last lines of engines that failed, with the names of their columns."""
+    failed = [(column.name, column.error) for column in comparison.columns]
+    return tuple(
+        (name, tuple(map(printable, error.log[-SHOWN_LINES:])))
+        for name, error in failed
+        if isinstance(error, EngineFailed) and error.log
+    )
 
 
 def _figures(column: Column) -> tuple[str, ...]:

@@ -60,14 +60,15 @@ def entries_of(
     hindered: Callable[[Model, Load], WeighbridgeError | None],
 ) -> tuple[Entry, ...]:
     """One for each model and engine. `hindered` tells why a load is not even to be tried."""
-    from weighbridge.bench.plan import with_own_ids
+    from weighbridge.bench.plan import names_of, with_own_ids
 
     made = [
         _entry(models[one.name], engine_id, engines, plain_load, hindered)
         for one in asked
         for engine_id in one.engine_ids
     ]
-    return with_own_ids(made)
+    names = names_of([(entry.model.id, entry.load.engine) for entry in made])
+    return with_own_ids([replace(entry, name=name) for entry, name in zip(made, names, strict=True)])
 
 
 def needs_bytes(entries: Sequence[Entry], need: Callable[[Model, Load], int | None]) -> list[int]:
@@ -96,13 +97,12 @@ def _entry(
     from weighbridge.running.choose import engine_for
 
     load = replace(plain_load(model), engine=engine_id)
-    name = f"{model.id} · {engine_id}"
     try:
         engine = engine_for(model, engines.values(), load)
     except WeighbridgeError as error:
-        return Entry(name if engine_id else model.id, model, load, engines.get(engine_id), error)
+        return Entry(model.id, model, load, engines.get(engine_id), error)
     load = replace(load, engine=engine.id)
-    return Entry(f"{model.id} · {engine.id}", model, load, engine, hindered(model, load))
+    return Entry(model.id, model, load, engine, hindered(model, load))
 
 
 def _in_full(model: Model) -> Model:

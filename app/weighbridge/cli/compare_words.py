@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weighbridge.base.printable import printable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def shown(comparison: Comparison) -> str:
     """All of it."""
-    from weighbridge.bench.words import comparison_in_words, conditions, figures, headline, notes
+    from weighbridge.bench.words import comparison_in_words, conditions, figures, headline, logs, notes
 
     measured = any(column.turns for column in comparison.columns)
     parts = (
@@ -27,6 +28,7 @@ def shown(comparison: Comparison) -> str:
         _answers(comparison) if measured else "",
         _table(conditions(comparison)),
         "\n".join(f"- {note}" for note in notes(comparison)),
+        *(f"{name}:\n{_indented(lines)}" for name, lines in logs(comparison)),
     )
     return "\n\n".join(part for part in parts if part)
 
@@ -49,11 +51,13 @@ def _step(plan: Plan, step: Step) -> str:
 def _answers(comparison: Comparison) -> str:
     from weighbridge.bench.words import answers
 
-    return "\n\n".join(f"{', '.join(names)}:\n{_indented(said)}" for names, said in answers(comparison))
+    return "\n\n".join(
+        f"{', '.join(names)}:\n{_indented(said.strip().splitlines())}" for names, said in answers(comparison)
+    )
 
 
-def _indented(words: str) -> str:
-    return "\n".join(f"  {printable(line)}" for line in words.strip().splitlines())
+def _indented(lines: Sequence[str]) -> str:
+    return "\n".join(f"  {printable(line)}" for line in lines)
 
 
 def _table(one: Table) -> str:
