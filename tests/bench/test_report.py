@@ -100,7 +100,7 @@ def test_failures_doubts_and_limits_are_noted():
     left = column("d", [], left_out=True)
     failed, stopped, *_, last = notes(comparison(column("a"), broken, left))
     assert failed.startswith("c failed: E crashed")
-    assert stopped == "Stopped before its end: d."
+    assert stopped == "Stopped before the end: d."
     assert last == limits()
 
 

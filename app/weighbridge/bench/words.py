@@ -218,9 +218,10 @@ def _value(value: object) -> str:
 def _range(known: Spread | None, shown: Callable[[float | None], str]) -> str:
     if known is None:
         return shown(None)
-    if known.least == known.most:
+    least, most = shown(known.least), shown(known.most)
+    if least == most:
         return shown(known.median)
-    return f"{shown(known.median)} ({_bare(shown(known.least))} – {_bare(shown(known.most))})"
+    return f"{shown(known.median)} ({_bare(least)} – {_bare(most)})"
 
 
 def _bare(figure: str) -> str:
@@ -289,7 +290,7 @@ def _memory(known: Ratio | None) -> str:
 
 def _left_out(comparison: Comparison) -> tuple[str, ...]:
     names = [column.name for column in comparison.columns if column.left_out]
-    return (text("Stopped before its end: {names}.", names=", ".join(names)),) if names else ()
+    return (text("Stopped before the end: {names}.", names=", ".join(names)),) if names else ()
 
 
 def _caution(cause: Cause) -> str:
