@@ -424,7 +424,8 @@ class Engine:
     where `python` and `program` say it all. It is started in `folder`, where that matters. `environment_of(load)` are
     variables that a load sets, `own_key()` the key of a server that has one of its own. `hardware` is what it computes
     on; None where its devices tell. `notes` are what somebody should know before using it: codes, or texts of the user.
-    `yours`: the user has described it.
+    `yours`: the user has described it. `known_as` is the name by which its program, or a script in its folder, is
+    known; "" where it has none of its own.
     """
 
     id: str
@@ -469,6 +470,7 @@ class Engine:
     hardware: Hardware | None = None
     notes: tuple[str, ...] = ()
     yours: bool = False
+    known_as: str = ""
 
 
 STAGES = ("starting", "reading", "weights", "context", "warming", "ready")

@@ -47,7 +47,9 @@ def engine_of(entry: Entry) -> Engine:
 
 
 def _beside(entry: Entry) -> Place:
-    """Beside our own Python; one that is no Python package is where a shell would find it."""
+    """Beside our own Python; one that is no Python package is where a shell would find it, or nowhere yet."""
+    if entry.script:
+        return Place()
     if entry.package:
         return place_of(entry, sys.executable)
     found = shutil.which(entry.program)
@@ -86,6 +88,7 @@ def _engine(entry: Entry, place: Place, *, own: bool) -> Engine:
         hardware=hardware_of(entry),
         notes=entry.notes,
         yours=entry.yours,
+        known_as=entry.script or Path(entry.program).name,
     )
 
 

@@ -43,6 +43,11 @@ class Paths:
         return self.config / "settings.toml"
 
     @property
+    def described_programs(self) -> Path:
+        """Server programs that the user has described as engines, TOML."""
+        return self.config / "programs.toml"
+
+    @property
     def log(self) -> Path:
         """The program's own log."""
         return self.data / "weighbridge.log"

@@ -43,8 +43,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     ):
         named = text("its name, as ls shows it, or the path of a program")
         word_with_json(words, name, act, told).add_argument("build", metavar=text("BUILD"), help=named)
-    taken = word_with_json(words, "add", _add, text("take in a llama-server that you have, and use it"))
-    taken.add_argument("path", metavar=text("PATH"), help=text("the program"))
+    taken = word_with_json(words, "add", _add, text("take in a server program that you have, and use it"))
+    taken.add_argument("path", metavar=text("PATH"), help=text("the program, or the folder that holds it"))
+    of = text("which engine it is of, where its name does not tell: llama_server, vllm, tabbyapi and so on")
+    taken.add_argument("--as", dest="engine_id", metavar=text("ENGINE"), help=of)
     taken.add_argument("--no-use", action="store_true", help=text("go on with the build that is in use"))
 
 
@@ -122,12 +124,14 @@ def _use(arguments: argparse.Namespace) -> int:
 
 def _add(arguments: argparse.Namespace) -> int:
     from weighbridge.running.build_trial import trial_model
-    from weighbridge.running.programs import ENGINE_ID
+    from weighbridge.running.programs import engine_named
 
-    engines, task = _engines(arguments), Task()
-    model = trial_model(_models(), engines.catalogue[ENGINE_ID].formats)
+    engines, task, path = _engines(arguments), Task(), user_path(arguments.path)
+    engine_id = arguments.engine_id or engine_named(path, engines.catalogue.values())
+    known = engines.catalogue.get(engine_id)
+    model = None if known is None else trial_model(_models(), known.formats)
     with Progress(task, shown=sys.stderr.isatty() and not arguments.json):
-        build = _installer(engines).add(user_path(arguments.path), task, model=model, use=not arguments.no_use)
+        build = _installer(engines).add(path, task, model=model, use=not arguments.no_use, engine_id=engine_id)
     return _tell_use(build, arguments.json)
 
 
@@ -175,7 +179,7 @@ def _models() -> tuple[Model, ...]:
 def _engines(arguments: argparse.Namespace) -> Engines:
     from weighbridge.running.engines import live
 
-    return live(arguments.engines(), default_paths().data)
+    return live(arguments.engines(), default_paths().data, default_paths().described_programs)
 
 
 def _installer(engines: Engines) -> Installer:

@@ -1,7 +1,8 @@
 """All engines by id, each as the build that is in use: a live mapping, which other threads may read at any time.
 
 It owns what is chosen and which programs were added (`chosen.json` below `<data>/engines`); what is installed it reads
-from the folders. Several processes may share them: a change made by another is seen at the next `refresh`.
+from the folders, and which engines the user has described from a file beside the settings (`programs.toml`). Several
+processes may share them: a change made by another is seen at the next `refresh`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,10 +23,11 @@ from weighbridge.base.small_files import read_small
 from weighbridge.running.builds import Build, BuildKind, Listener, Offer, Recipe, System, offers
 from weighbridge.running.installed import Environment, environments
 from weighbridge.running.installing import TRIAL
-from weighbridge.running.programs import ENGINE_ID, Program, look_at, on_path, program_id
+from weighbridge.running.described import Described
+from weighbridge.running.programs import ENGINE_ID, Program, engine_named, look_at, on_path, program_id
 from weighbridge.running.questions import Ask
 from weighbridge.running.recipes import recipes_here, this_system
-from weighbridge_engines.api import Engine
+from weighbridge_engines.api import Cause, Engine
 
 FOLDER, FILE = "engines", "chosen.json"
 _log = logging.getLogger(__name__)
@@ -47,7 +50,8 @@ class _State:
 
 
 class Engines(Mapping[str, Engine]):
-    """The engines of `catalogue` as the builds that are in use, by what is in `data`.
+    """The engines of `catalogue`, and those that the file `own` describes, as the builds that are in use, by what is in
+    `data`.
 
     `subscribe` tells of each change. `recipes` are the builds that can be installed; `system` is what they are chosen
     by. What is slow or may fail says so.
@@ -61,13 +65,16 @@ class Engines(Mapping[str, Engine]):
         recipes: Sequence[Recipe] | None = None,
         system: System | None = None,
         ask_child: Ask | None = None,
+        own: Path | None = None,
     ) -> None:
-        self.catalogue = catalogue
+        self._shipped = catalogue
+        self._described = Described(own, catalogue)
         self.folder = data / FOLDER
         self.environment = os.environ if environment is None else environment
         self.system = system or this_system()
         told = recipes_here() if recipes is None else recipes
         self.recipes = tuple(recipe for recipe in told if recipe.engine_id in catalogue)
+        self.catalogue: Mapping[str, Engine] = catalogue
         self.ask_child = ask_child
         self._lock = threading.RLock()
         self._listeners: Listeners[[]] = Listeners()
@@ -84,6 +91,11 @@ class Engines(Mapping[str, Engine]):
 
     def __len__(self) -> int:
         return len(self._state.in_use)
+
+    @property
+    def problems(self) -> tuple[Cause, ...]:
+        """What is wrong with what the user has described."""
+        return self._described.problems
 
     @property
     def builds(self) -> tuple[Build, ...]:
@@ -109,7 +121,9 @@ class Engines(Mapping[str, Engine]):
 
     def build(self, name: str) -> Build:
         """The build that is here by id, or by the path of its program. Raises NotFound("build.not_here")."""
-        known = self._state.known.get(name) or self._state.known.get(program_id(os.path.abspath(name)))  # noqa: PTH100
+        path = os.path.abspath(name)  # noqa: PTH100 - a link stays the link that the user has named
+        ids = (name, *(program_id(path, engine_id) for engine_id in self.catalogue))
+        known = next((self._state.known[one] for one in ids if one in self._state.known), None)
         if known is None:
             here = (build_id for build_id in self._state.known if build_id != TRIAL)
             raise NotFound("build.not_here", build=name, known=", ".join(here))
@@ -119,7 +133,7 @@ class Engines(Mapping[str, Engine]):
         """The engine over a build that is here. A program that was found on PATH is asked first; see `add`."""
         build = self.build(build_id)
         if self._state.known[build.id].engine is None:
-            self.add(Path(build.place))
+            self.add(Path(build.place), build.engine_id)
         engine = self._state.known[build.id].engine
         assert engine is not None
         return engine
@@ -138,12 +152,19 @@ class Engines(Mapping[str, Engine]):
             self._write()
         self.refresh(told=True)
 
-    def add(self, path: Path) -> Build:
-        """Take in a server program of the user's; it is asked what it is, which takes seconds at most.
+    def add(self, path: Path, engine_id: str | None = None) -> Build:
+        """Take in a server program of the user's, of the engine `engine_id` (None: as its name tells); it is asked what
+        it is, which takes seconds at most.
 
-        Raises what `programs.look_at` raises, and OSError where it cannot be kept.
+        Raises what `programs.look_at` raises, Refused("program.not_known_as") where `engine_id` is none that has
+        programs, and OSError where it cannot be kept.
         """
-        program = look_at(path, self.environment, self.ask_child)
+        of = engine_id or engine_named(path, self.catalogue.values())
+        base = self.catalogue.get(of)
+        if of != ENGINE_ID and (base is None or base.placed is None):
+            known = [ENGINE_ID, *(one.id for one in self.catalogue.values() if one.placed is not None)]
+            raise Refused("program.not_known_as", path=str(path), known=", ".join(known))
+        program = look_at(path, self.environment, self.ask_child, base)
         with self._lock:
             self._programs[program.path] = program
             self._write()
@@ -172,6 +193,7 @@ class Engines(Mapping[str, Engine]):
         return self._listeners.add(listener)
 
     def _looked(self) -> _State:
+        self.catalogue = {**self._shipped, **self._described.engines()}
         found = [known for engine in self.catalogue.values() for known in self._of(engine)]
         by_id = {known.build.id: known for known in found}
         in_use: dict[str, Engine] = {}
@@ -200,18 +222,29 @@ class Engines(Mapping[str, Engine]):
         for one in environments(self.folder):
             if one.note.engine_id == engine.id:
                 yield _in_environment(one, engine)
-        if engine.id == ENGINE_ID:
+        if engine.id == ENGINE_ID or engine.placed is not None:
             yield from self._programs_here(engine)
 
     def _programs_here(self, base: Engine) -> Iterator[_Known]:
         for program in self._programs.values():
-            engine = program.engine()
+            if program.engine_id != base.id:
+                continue
+            engine = program.engine(base)
             build = _build(base, engine, program.id, program.path, BuildKind.PROGRAM, program.path)
             yield _Known(replace(build, devices=program.devices), engine)
-        found = on_path(self.environment)
+        found = self._on_path(base)
         if found is not None and found not in self._programs:
-            build = _build(base, base, program_id(found), found, BuildKind.PROGRAM, found)
+            build = _build(base, base, program_id(found, base.id), found, BuildKind.PROGRAM, found)
             yield _Known(replace(build, version=None, missing=None), None)
+
+    def _on_path(self, base: Engine) -> str | None:
+        """What the user has described is where it says; a script in a folder is on no path."""
+        if base.id == ENGINE_ID:
+            return on_path(self.environment)
+        if base.yours or "." in base.known_as:
+            return None
+        found = on_path(self.environment, base.known_as)
+        return None if found is None or Path(found).parent == Path(sys.executable).parent else found
 
     def _read(self) -> None:
         """What cannot be read is as if nothing were chosen. A program that is another by now is asked anew."""
@@ -227,7 +260,7 @@ class Engines(Mapping[str, Engine]):
     def _asked_anew(self, program: Program) -> Program:
         """As it is now; as it was, where it is gone or cannot tell: then its next start says why."""
         try:
-            return look_at(Path(program.path), self.environment, self.ask_child)
+            return look_at(Path(program.path), self.environment, self.ask_child, self.catalogue.get(program.engine_id))
         except WeighbridgeError as error:
             _log.info("%s was not asked anew: %s", program.path, error)
             return program
@@ -267,6 +300,6 @@ def offers_among(engines: Mapping[str, Engine]) -> tuple[Offer, ...]:
     return engines.offers() if isinstance(engines, Engines) else ()
 
 
-def live(engines: Mapping[str, Engine], data: Path) -> Engines:
-    """`engines` as a live mapping over `data`."""
-    return engines if isinstance(engines, Engines) else Engines(engines, data)
+def live(engines: Mapping[str, Engine], data: Path, own: Path | None = None) -> Engines:
+    """`engines` as a live mapping over `data`, with those that the file `own` describes."""
+    return engines if isinstance(engines, Engines) else Engines(engines, data, own=own)

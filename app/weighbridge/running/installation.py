@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from weighbridge.running.devices import told_now
 from weighbridge.running.engines import Engines
 from weighbridge.running.host_copy import remove_older_hosts
 from weighbridge.running.installed import NOTE, Note, engine_in, numbers, python_of, write_note
+from weighbridge.running.newer import newer_in, package_of
 from weighbridge.running.questions import Ask
 from weighbridge.running.uv_run import OnLine, Source, from_indexes, from_wheels, python_for, run_uv, size_of
 from weighbridge_engines.api import Cause, Device, Engine
@@ -98,14 +100,35 @@ class Installer:
             self._remove_older(folder)
         return Outcome(self._engines.build(build_id), why_not)
 
-    def add(self, path: Path, task: Task, *, model: Model | None = None, use: bool = True) -> Build:
-        """Take in a server program of the user's, try it with `model`, and put it to use.
+    def newer(self, build_id: str, task: Task) -> str | None:
+        """Ask the indexes for a newer version of a build that is installed; None: it is the newest that they have.
+
+        Raises NotFound("build.not_here"), ("build.unknown"); Refused("hub.offline"); EngineFailed("build.newer_failed");
+        Cancelled.
+        """
+        build, recipe = self._engines.build(build_id), self._engines.recipe(build_id)
+        if self._offline():
+            raise Refused("hub.offline")
+        source, lines = from_indexes(self._engines.environment, recipe.index), list[str]()
+        words = ["pip", "list", "--outdated", "--format", "json", "--python", str(python_of(Path(build.place)))]
+        with tempfile.TemporaryDirectory(prefix="weighbridge-") as cache, self._noted(source):
+            why = run_uv([*words, *source.arguments], source.environment, Path(cache), task, PURPOSE, lines.append)
+            try:
+                return newer_in(lines if why is None else (), package_of(recipe))
+            except ValueError:
+                raise EngineFailed("build.newer_failed", lines, build=build.id, reason=why or "-") from None
+
+    def add(
+        self, path: Path, task: Task, *, model: Model | None = None, use: bool = True, engine_id: str | None = None
+    ) -> Build:
+        """Take in a server program of the user's, of the engine `engine_id` (None: as its name tells), try it with
+        `model`, and put it to use.
 
         Raises what `Engines.add` raises, and EngineFailed("build.program_no_token"), where it is on the list but not in
         use; BadFile("build.unwritable"); Cancelled.
         """
         try:
-            build = self._engines.add(path)
+            build = self._engines.add(path, engine_id)
             if model is not None:
                 self._try_program(build, model, task)
             if use:
@@ -206,9 +229,7 @@ class Installer:
         scratch = folder.parent / _SCRATCH
         scratch.mkdir(parents=True, exist_ok=True)
         source = self._source(recipe, wheels)
-        lines = [] if wheels else [self._network.begin(host, PURPOSE) for host in source.hosts]
-        failed: str | None = "index.unreachable"
-        try:
+        with self._noted(source):
             make = ["venv", str(folder), "--python", python_for(recipe.least_python), "--no-project"]
             if wheels is not None:
                 make.append("--no-python-downloads")
@@ -216,6 +237,14 @@ class Installer:
             asked = list(recipe.requirements) if wheels is None else requirements_from(recipe, wheels)
             into = ["--python", str(python_of(folder)), "--only-binary", ":all:", *source.arguments]
             self._uv(recipe, ["pip", "install", *into, *asked], source, scratch, task, told)
+
+    @contextlib.contextmanager
+    def _noted(self, source: Source) -> Iterator[None]:
+        """Each host that is asked stands in the log of what leaves this machine, and how that ended."""
+        lines = [self._network.begin(host, PURPOSE) for host in source.hosts]
+        failed: str | None = "index.unreachable"
+        try:
+            yield
             failed = None
         except Cancelled:
             failed = CANCELLED

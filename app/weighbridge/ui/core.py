@@ -92,7 +92,7 @@ def build_core(
     library = _recalled(paths, now, marks, hashes)
     blueprints = Blueprints()
     library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
-    known = live(engines(), paths.data)
+    known = live(engines(), paths.data, paths.described_programs)
     environment = _environment(mark)
     parts, presets = Parts(marks.of), Presets(database)
     devices = EngineDevices(known, paths.data)
