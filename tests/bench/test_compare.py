@@ -76,6 +76,7 @@ def other(**changes):
         (other(prompt_tokens=31), "compare.prompt_differs"),
         (column("b", [turn(LONG, decode_tps=40.0), turn(LONG, 2, decode_tps=60.0)]), "compare.unsteady"),
         (column("b", [turn(LONG), turn(LONG + "!", 2)]), "compare.not_repeated"),
+        (column("b", subject=replace(column().subject, endpoint="A server")), "compare.elsewhere"),
         (column("b", held=Held(1 << 30, swapped_bytes=1 << 20)), "compare.swapped"),
         (column("b", threads=2, settings=(Setting("context", 4096, 4096),)), "compare.threads_differ"),
         (column("b", settings=(Setting("context", 2048, 2048),)), "compare.context_differs"),

@@ -31,6 +31,10 @@ COMPARE: Mapping[str, tuple[str, str]] = {
         mark("{column} tells no figures of its own: its tokens were counted and timed here, which “~” marks."),
         "",
     ),
+    "compare.elsewhere": (
+        mark("{column} answered from {endpoint}."),
+        mark("Its speeds are those of that server, of all who use it, and of the way there; its memory is not known."),
+    ),
     "compare.engine": (
         mark("There is no engine called {engine}."),
         mark("There are: {known}."),

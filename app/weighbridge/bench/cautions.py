@@ -40,6 +40,8 @@ def _of_all(comparison: Comparison, answered: Sequence[Column]) -> Iterator[Caus
 
 def _of_one(column: Column, comparison: Comparison) -> Iterator[Cause]:
     figures, name = score(column), column.name
+    if column.subject.endpoint is not None:
+        yield Cause("compare.elsewhere", {"column": name, "endpoint": column.subject.endpoint})
     if figures.busy is not None and figures.busy > MOST_BUSY:
         yield Cause("compare.busy", {"column": name, "percent": round(figures.busy * 100)})
     if any(turn.alone is False for turn in column.turns):

@@ -57,7 +57,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Subject:
-    """What was loaded."""
+    """What was loaded. `endpoint` is the server elsewhere that has it, by the name that people know it by."""
 
     model_id: str
     path: Path
@@ -67,6 +67,7 @@ class Subject:
     bits_per_weight: float | None = None
     parameters: int | None = None
     architecture: str | None = None
+    endpoint: str | None = None
 
 
 @dataclass(frozen=True)

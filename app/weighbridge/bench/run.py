@@ -158,6 +158,7 @@ def subject_of(model: Model, model_id: str = "") -> Subject:
         bits_per_weight=bits or (model.size_bytes * 8 / parameters if parameters and model.size_bytes else None),
         parameters=parameters,
         architecture=info.architecture if info else None,
+        endpoint=model.remote.endpoint if model.remote else None,
     )
 
 
