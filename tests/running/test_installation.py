@@ -186,6 +186,30 @@ def test_wheels_that_lie_here_are_enough_where_pytorch_would_come_from_its_own_i
     assert place.log.requests == ()
 
 
+def test_a_newer_version_is_asked_for_of_the_indexes_and_that_is_noted(place, uv):
+    place.install()
+    uv.does('print(\'[{"name": "echo-wheel", "version": "1.5", "latest_version": "1.6"}]\')')
+    assert place.installer.newer("echo-apart", Task()) == "1.6"
+    *_, asked = uv.calls
+    assert asked[:3] == ["pip", "list", "--outdated"]
+    assert asked[asked.index("--python") + 1] == str(place.folder / "echo-apart" / "1" / "bin" / "python")
+    assert [line.purpose for line in place.log.requests] == ["package index"] * 2
+    uv.does("print('[]')")
+    assert place.installer.newer("echo-apart", Task()) is None
+
+
+def test_offline_and_without_an_answer_nothing_is_said_of_newer_versions(tmp_path, place, uv):
+    place.install()
+    with pytest.raises(Refused) as refusal:
+        Place(tmp_path, Answers(PROCESSOR), offline=True).installer.newer("echo-apart", Task())
+    assert refusal.value.code == "hub.offline"
+    uv.does("sys.exit('error: Failed to fetch')")
+    with pytest.raises(EngineFailed) as failure:
+        place.installer.newer("echo-apart", Task())
+    assert (failure.value.code, failure.value.values["reason"]) == ("build.newer_failed", "error: Failed to fetch")
+    assert place.log.requests[-1].error == "index.unreachable"
+
+
 def test_pip_s_settings_are_told_to_uv():
     source = from_indexes({"PIP_INDEX_URL": "https://u:p@mirror.example/simple", "PIP_CONFIG_FILE": os.devnull}, None)
     assert source.environment["UV_DEFAULT_INDEX"] == "https://u:p@mirror.example/simple"

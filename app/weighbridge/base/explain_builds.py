@@ -23,6 +23,10 @@ BUILDS: Mapping[str, tuple[str, str]] = {
         mark("{build} could not be installed ({reason}). What was in use before still is."),
         mark("All that was said is in {log_file}."),
     ),
+    "build.newer_failed": (
+        mark("It could not be asked whether there is a newer {build} ({reason})."),
+        mark("Try again later, or install it anew: weighbridge engines install {build}"),
+    ),
     "build.no_devices": (
         mark("{build} was installed but could not tell what it can compute on ({reason}). It was removed again."),
         mark("What was in use before still is. All that was said is in {log_file}."),

@@ -103,8 +103,8 @@ class Installer:
     def newer(self, build_id: str, task: Task) -> str | None:
         """Ask the indexes for a newer version of a build that is installed; None: it is the newest that they have.
 
-        Raises NotFound("build.not_here"), ("build.unknown"); Refused("hub.offline"); EngineFailed("build.newer_failed");
-        Cancelled.
+        Raises NotFound("build.not_here"), ("build.unknown"); Refused("hub.offline");
+        EngineFailed("build.newer_failed"); Cancelled.
         """
         build, recipe = self._engines.build(build_id), self._engines.recipe(build_id)
         if self._offline():
@@ -116,7 +116,7 @@ class Installer:
             try:
                 return newer_in(lines if why is None else (), package_of(recipe))
             except ValueError:
-                raise EngineFailed("build.newer_failed", lines, build=build.id, reason=why or "-") from None
+                raise EngineFailed("build.newer_failed", tuple(lines), build=build.id, reason=why or "-") from None
 
     def add(
         self, path: Path, task: Task, *, model: Model | None = None, use: bool = True, engine_id: str | None = None

@@ -6,13 +6,14 @@ import pytest
 from tests.ui.engines.made_engines import ABSENT, CPU, CUDA, GIB, GPU, MADE, PLAIN, RTX, SYSTEM
 from tests.ui.fakes import machine
 
+from weighbridge.choices.engine_order import Standing
+from weighbridge.choices.engine_words import cannot_in_words, why_not_here, why_unsuited
 from weighbridge.hardware.machine import Device, Memory, MemoryKind
 from weighbridge.running.builds import Build, BuildKind, System, offers
 from weighbridge.running.devices import Told
 from weighbridge.ui.engines.hints import hints
 from weighbridge.ui.engines.looks import Act, BuildState, Known, looks
-from weighbridge.ui.engines.words import cannot_in_words, why_not_here, why_unsuited
-from weighbridge_engines.api import Capability, Cause
+from weighbridge_engines.api import Capability, Cause, Hardware
 from weighbridge_engines.echo import ENGINE as ECHO
 
 THIN = "\u202f"
@@ -68,7 +69,7 @@ def test_an_environment_tells_its_disk_its_day_and_whether_it_was_tried():
     without, _ = by_id(known(OURS, replace(APART, token=None)))
     assert without["made-cuda"].untried
     assert without["made-cuda"].said == "No model was here to try it with when it was installed."
-    assert apart.acts == (Act.USE, Act.UPDATE, Act.PROBE, Act.LOG, Act.COPY, Act.REMOVE)
+    assert apart.acts == (Act.USE, Act.NEWER, Act.UPDATE, Act.PROBE, Act.LOG, Act.COPY, Act.REMOVE)
 
 
 def test_what_was_told_last_stands_before_what_was_told_when_it_came():
@@ -84,7 +85,8 @@ def test_what_was_told_last_stands_before_what_was_told_when_it_came():
 
 def test_a_build_that_can_be_had_says_what_it_costs_from_where():
     shown, look = by_id(known(OURS))
-    assert [one.id for one in look.builds] == ["made", "made-plain", "made-cuda"]
+    assert [one.id for one in look.builds] == ["made", "made-cuda"]
+    assert ([one.id for one in look.others], look.suited) == (["made-plain"], 1)
     cuda = shown["made-cuda"]
     assert cuda.state is BuildState.CAN_BE
     assert cuda.about == f"Some 400.0{THIN}MiB from wheels.example · licence MIT"
@@ -123,7 +125,7 @@ def test_why_a_build_suits_no_card_here(recipe, device, said):
 
 def test_a_build_that_suits_no_card_stands_below_the_fold_and_can_be_had():
     shown, look = by_id(known(OURS), device=None)
-    assert [one.id for one in look.others] == ["made-cuda"]
+    assert [one.id for one in look.others] == ["made-plain", "made-cuda"]
     assert Act.INSTALL in shown["made-cuda"].acts
 
 
@@ -147,7 +149,7 @@ def test_an_absent_library_gives_way_to_builds_that_can_be_had():
     shown, _ = by_id(known(nothing, replace(APART, in_use=True), recipes=()))
     assert list(shown) == ["made-cuda"]
     shown, _ = by_id(known(nothing, engine=ABSENT, recipes=()))
-    assert shown["made"].state is BuildState.BROKEN
+    assert (shown["made"].state, shown["made"].title) == (BuildState.ABSENT, "Your own copy")
     assert "Made is not installed" in shown["made"].said
 
 
@@ -165,6 +167,82 @@ def test_a_program_that_was_only_found_is_not_taken_off_the_list():
     shown, _ = by_id(known(OURS, replace(PROGRAM, version="b9000")))
     assert Act.FORGET in shown["made-program-1"].acts
     assert shown["made-program-1"].about == "Your program · Version b9000"
+
+
+def test_where_what_is_here_sees_a_card_no_other_build_is_put_before_the_user():
+    _, look = by_id(known(OURS, told={"made": replace(CPU_ALONE, devices=(CPU, RTX))}))
+    assert [one.id for one in look.builds] == ["made"]
+    assert [one.id for one in look.others] == ["made-cuda", "made-plain"]
+
+
+def test_of_an_engine_that_is_not_here_the_build_that_suits_best_is_shown():
+    nothing = replace(OURS, missing=Cause("engine.not_installed"), version=None)
+    _, look = by_id(known(nothing, engine=ABSENT, recipes=(CUDA, PLAIN)))
+    assert ([one.id for one in look.builds], [one.id for one in look.others]) == (["made-cuda"], ["made-plain"])
+    _, look = by_id(known(nothing, engine=ABSENT, recipes=(CUDA, PLAIN)), device=None)
+    assert ([one.id for one in look.builds], [one.id for one in look.others]) == (["made-plain"], ["made-cuda"])
+
+
+def test_engines_that_are_here_come_first_then_those_for_this_machine_then_the_rest():
+    names = ("llama_cpp", "vllm", "exllamav3", "mlx", "llama_server")
+    engines = {name: replace(ABSENT, id=name) for name in names}
+    nothing = replace(OURS, missing=Cause("engine.not_installed"), version=None)
+    builds = [replace(nothing, id=name, engine_id=name) for name in names if name != "llama_cpp"]
+    builds.append(replace(OURS, id="llama_cpp", engine_id="llama_cpp"))
+    recipes = [replace(CUDA, id=f"{name}-cuda", engine_id=name) for name in ("vllm", "exllamav3")]
+    recipes += [replace(PLAIN, id="llama_server-plain", engine_id="llama_server")]
+    recipes += [replace(PLAIN, id="mlx-metal", engine_id="mlx", systems=("darwin-arm64",))]
+    found = Known(engines, builds, recipes, SYSTEM)
+    with_card = [(look.standing, look.id) for look in looks(found, machine(devices=(GPU,)))]
+    assert with_card == [
+        (Standing.HERE, "llama_cpp"),
+        (Standing.SUITED, "llama_server"),
+        (Standing.SUITED, "exllamav3"),
+        (Standing.SUITED, "vllm"),
+        (Standing.OTHER, "mlx"),
+    ]
+    without = {look.id: look.standing for look in looks(found, machine())}
+    assert (without["exllamav3"], without["llama_server"]) == (Standing.OTHER, Standing.SUITED)
+
+
+@pytest.mark.parametrize(
+    ("hardware", "device", "stands"),
+    [
+        (Hardware(frozenset({"nvidia"}), processor=False), GPU, Standing.SUITED),
+        (Hardware(frozenset({"nvidia"}), processor=False), None, Standing.OTHER),
+        (Hardware(frozenset({"nvidia"}), False, "9.0"), replace(GPU, compute_capability="8.6"), Standing.OTHER),
+        (Hardware(), None, Standing.SUITED),
+        (None, GPU, Standing.OTHER),
+    ],
+)
+def test_what_we_never_install_stands_by_what_it_computes_on(hardware, device, stands):
+    nothing = replace(OURS, missing=Cause("program.to_get", {"program": "made", "get": "here"}), version=None)
+    _, look = by_id(known(nothing, engine=replace(ABSENT, hardware=hardware), recipes=()), device)
+    assert look.standing is stands
+
+
+def test_a_server_of_somebody_else_is_no_card():
+    assert looks(known(OURS, engine=replace(MADE, attach=str)), machine()) == ()
+
+
+def test_what_should_be_known_of_an_engine_is_said_with_it():
+    _, look = by_id(known(OURS, engine=replace(MADE, notes=("program.note.licence_agpl", "Slow on Mondays."))))
+    assert (len(look.notes), look.notes[1], look.archived) == (2, "Slow on Mondays.", False)
+    assert "AGPL" in look.notes[0]
+    old = replace(MADE, id="exllamav2")
+    (look,) = looks(known(replace(OURS, engine_id="exllamav2"), engine=old), machine())
+    assert (look.archived, look.notes) == (True, ("Its own project has ended: nothing of it is mended any more.",))
+
+
+def test_what_a_build_needs_besides_and_where_it_was_not_tried_is_said():
+    recipe = replace(CUDA, needs=("cuda_toolkit", "compiler"), verified=True, untried_vendors=("nvidia",))
+    shown, _ = by_id(known(OURS, recipes=(recipe,)))
+    assert shown["made-cuda"].needs == (
+        "It compiles its kernels when it is first used, for minutes, and needs the CUDA toolkit and a C++ compiler for "
+        "that. Nobody has run it for us on cards of NVIDIA."
+    )
+    shown, _ = by_id(known(OURS, recipes=(replace(recipe, verified=False, needs=()),)))
+    assert (shown["made-cuda"].needs, shown["made-cuda"].untried) == ("", True)
 
 
 def test_the_engine_for_trials_is_no_card():

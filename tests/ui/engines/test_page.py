@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 from tests.running.made_builds import PROCESSOR, llama_server
-from tests.ui.engines.made_engines import ABSENT, CPU, MADE, RTX, put_environment
+from tests.ui.engines.made_engines import ABSENT, CPU, CUDA, MADE, PLAIN, RTX, put_environment
 from tests.ui.fakes import running
 
 from weighbridge.running.installing import command_for
@@ -54,7 +54,7 @@ def test_builds_for_other_machines_are_folded_and_unfold_for_who_looks_for_one(q
     made = make(card=None)
     row, (card,) = made.page.rows["made-cuda"], made.page.cards.values()
     assert not row.isVisible()
-    assert card.fold.line.text() == "1 build for other machines"
+    assert card.fold.line.text() == "2 more builds"
     made.services.bus.build_wanted.emit("made-cuda")
     qtbot.waitUntil(row.first.hasFocus)
 
@@ -152,6 +152,65 @@ def test_a_build_that_is_asked_anew_shows_what_it_tells(qtbot, make, cuda):
     made.page.do(Act.PROBE, "made-cuda")
     assert row.shown[-1] == "Asking what it sees…"
     qtbot.waitUntil(lambda: row.shown[2:] == ["Sees CPU (A Processor)"])
+
+
+def test_a_newer_one_is_looked_for_where_the_user_asks_and_can_be_had_with_one_button(qtbot, make, cuda):
+    made = make()
+    row = made.page.rows["made-cuda"]
+    listed = '[{"name": "echo-wheel", "version": "1.5", "latest_version": "1.6"}]'
+    made.uv.does(f"if argv[:2] == ['pip', 'list']: print({listed!r})")
+    assert made.uv.calls == []
+    made.page.do(Act.NEWER, "made-cuda")
+    assert row.shown[-1] == "Asking the package index for a newer one…"
+    qtbot.waitUntil(lambda: said(made) == "1.6 of Made can be had; the CUDA 12 build here is 2026.10.11549.")
+    made.answers.devices = (PROCESSOR, RTX)
+    qtbot.mouseClick(made.page.question.buttons[0], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: said(made).startswith("The CUDA 12 build of Made is installed and in use."))
+
+
+def test_where_there_is_no_newer_one_that_is_said(qtbot, make, cuda):
+    made = make()
+    made.uv.does("print('[]')")
+    made.page.do(Act.NEWER, "made-cuda")
+    qtbot.waitUntil(lambda: said(made).startswith("The package index has no newer one than 2026.10.11549"))
+    assert made.page.question.buttons == []
+
+
+def test_that_the_index_did_not_answer_is_told_with_the_build(qtbot, make, cuda):
+    made = make()
+    made.uv.does("sys.exit('error: Failed to fetch: connection reset')")
+    made.page.do(Act.NEWER, "made-cuda")
+    row = made.page.rows["made-cuda"]
+    qtbot.waitUntil(row.errors.isVisible)
+    assert "connection reset" in row.errors.shown_report.what
+
+
+def test_engines_that_are_for_other_machines_are_folded_under_one_line(qtbot, make):
+    made = make(engine=ABSENT, card=None, recipes=(CUDA,))
+    card, sections = made.page.cards["made"], made.page.sections
+    assert (sections.headings, sections.fold.line.text()) == ([], "1 engine for other machines")
+    assert not card.isVisible()
+    made.services.bus.build_wanted.emit("made-cuda")
+    qtbot.waitUntil(made.page.rows["made-cuda"].first.hasFocus)
+
+
+def test_a_card_moves_to_its_section_and_stays_unfolded(qtbot, make):
+    made = make(engine=ABSENT, recipes=(PLAIN, CUDA))
+    card = made.page.cards["made"]
+    assert made.page.sections.headings == ["For this machine"]
+    card.fold.toggle()
+    made.page.do(Act.INSTALL, "made-plain")
+    qtbot.waitUntil(lambda: made.page.sections.headings == ["Installed"])
+    assert (made.page.cards["made"], card.fold.is_open) == (card, True)
+
+
+def test_what_should_be_known_unfolds_in_the_card(qtbot, make):
+    made = make(engine=replace(MADE, notes=("Slow on Mondays.",)))
+    card = made.page.cards["made"]
+    assert (card.known.line.text(), card.known.is_open) == ("1 thing to know of it", False)
+    assert card.known.line.accessibleName() == "1 thing to know of it: Made"
+    qtbot.mouseClick(card.known.line, Qt.MouseButton.LeftButton)
+    assert (card.known.is_open, card.notes) == (True, "Slow on Mondays.")
 
 
 def test_removing_asks_first_and_says_what_goes(qtbot, make, cuda):

@@ -23,12 +23,14 @@ _BADGES: Mapping[BuildState, tuple[str, str, str]] = {
     BuildState.IN_USE: ("fits", mark("In use"), ""),
     BuildState.HERE: ("unknown", mark("Installed"), "check"),
     BuildState.BROKEN: ("no", mark("Cannot be used"), ""),
+    BuildState.ABSENT: ("unknown", mark("Not installed"), "ring"),
     BuildState.CAN_BE: ("unknown", mark("Can be installed"), "downloads"),
     BuildState.CANNOT_BE: ("unknown", mark("Cannot be here"), "stop"),
 }
 _TITLES: Mapping[Act, str] = {
     Act.INSTALL: mark("Install"),
     Act.USE: mark("Use"),
+    Act.NEWER: mark("Look for a newer one"),
     Act.UPDATE: mark("Update (install anew)"),
     Act.WHEELS: mark("Install from wheels…"),
     Act.PROBE: mark("Ask what it sees"),
@@ -39,6 +41,7 @@ _TITLES: Mapping[Act, str] = {
 }
 _DOING: Mapping[Act, str] = {
     Act.USE: mark("Taking it into use…"),
+    Act.NEWER: mark("Asking the package index for a newer one…"),
     Act.PROBE: mark("Asking what it sees…"),
     Act.LOG: mark("Reading its log…"),
     Act.REMOVE: mark("Removing it…"),
@@ -46,9 +49,10 @@ _DOING: Mapping[Act, str] = {
 }
 _FIRST = (Act.INSTALL, Act.USE)
 """What has a button of its own; the rest is in the menu."""
-FETCHING = (Act.INSTALL, Act.UPDATE)
+FETCHING = (Act.INSTALL, Act.UPDATE, Act.NEWER)
 """What asks the network."""
-INSTALLING = (*FETCHING, Act.WHEELS)
+INSTALLING = (Act.INSTALL, Act.UPDATE, Act.WHEELS)
+"""What one installation leaves no room for."""
 Remedies = tuple[tuple[str, Callable[[], object]], ...]
 """Words of a button, and what it does."""
 
@@ -75,6 +79,7 @@ class BuildRow(QFrame):
         )
         self._about = selectable(label("", "dim", wrap=True))
         self._sees = selectable(label("", wrap=True))
+        self._needs = selectable(label("", "dim", wrap=True))
         self._said = selectable(label("", wrap=True))
         self._doing = label("", "dim")
         self._first = button("", self._do_first)
@@ -117,7 +122,7 @@ class BuildRow(QFrame):
     @property
     def shown(self) -> list[str]:
         """The texts in sight, from the top."""
-        texts = (self._title, self._about, self._sees, self._said, self._doing)
+        texts = (self._title, self._about, self._sees, self._needs, self._said, self._doing)
         return [one.text() for one in texts if not one.isHidden()]
 
     def acts(self) -> dict[Act, bool]:
@@ -137,7 +142,8 @@ class BuildRow(QFrame):
         self._title.setText(look.title)
         self._badge.say(kind, text(words), glyph)
         self._untried.setVisible(look.untried)
-        for made, words in ((self._about, look.about), (self._sees, look.sees), (self._said, look.said)):
+        told = (self._about, look.about), (self._sees, look.sees), (self._needs, look.needs), (self._said, look.said)
+        for made, words in told:
             if made.text() != words:
                 made.setText(words)
             made.setVisible(bool(words))
@@ -177,7 +183,7 @@ class BuildRow(QFrame):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         head.setSizePolicy(policy)
-        told = column(head, self._about, self._sees, self._said, self._doing, gap=1)
+        told = column(head, self._about, self._sees, self._needs, self._said, self._doing, gap=1)
         buttons = column(row(self._first, self._more), None)
         top = row(told, buttons, gap=3)
         top.setStretch(0, 1)

@@ -1,4 +1,4 @@
-"""One engine: its name, what it reads and cannot do, its builds, and folded those that are not for this machine."""
+"""One engine: its name, what it reads and cannot do, its builds; folded, what to know of it and other builds."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from weighbridge.base.words import plural, text
+from weighbridge.choices.engine_words import format_in_words
 from weighbridge.ui.engines.build_row import BuildRow
 from weighbridge.ui.engines.looks import BuildLook, EngineLook
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.flow import Flow
 from weighbridge.ui.widgets.fold import Fold
 from weighbridge.ui.widgets.parts import column, label, selectable
-
-FORMATS = {"gguf": "GGUF", "mlx": "MLX", "exl2": "EXL2", "exl3": "EXL3", "onnx": "ONNX", "openvino": "OpenVINO IR"}
 
 
 class EngineCard(QFrame):
@@ -32,8 +31,11 @@ class EngineCard(QFrame):
         self._order: tuple[list[str], list[str]] = ([], [])
         self._rules: list[QFrame] = []
         self._head = Flow(label(title, "heading"), gap=2)
-        self._formats: tuple[str, ...] = ()
+        self._tags: tuple[tuple[str, ...], bool] = ((), False)
         self._cannot = selectable(label("", "dim", wrap=True))
+        self._notes = selectable(label("", "dim", wrap=True))
+        self._notes.setContentsMargins(6 * STEP, 0, 0, STEP)
+        self._known = Fold(theme, self._notes)
         self._builds = column(gap=3)
         inner = QWidget()
         self._others = column(owner=inner, gap=3)
@@ -44,10 +46,10 @@ class EngineCard(QFrame):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         head.setSizePolicy(policy)
-        held = column(head, self._cannot, self._builds, self._fold, owner=self, gap=1)
+        held = column(head, self._cannot, self._known, self._builds, self._fold, owner=self, gap=1)
         held.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
-        held.insertSpacing(2, 2 * STEP)
-        held.insertSpacing(4, STEP)
+        held.insertSpacing(3, 2 * STEP)
+        held.insertSpacing(5, STEP)
 
     @property
     def rows(self) -> dict[str, BuildRow]:
@@ -56,36 +58,55 @@ class EngineCard(QFrame):
 
     @property
     def fold(self) -> Fold:
-        """What unfolds the builds that are not for this machine."""
+        """What unfolds the builds that could be had besides."""
         return self._fold
+
+    @property
+    def known(self) -> Fold:
+        """What unfolds that which should be known before it is used."""
+        return self._known
+
+    @property
+    def notes(self) -> str:
+        """That, a line each."""
+        return self._notes.text()
 
     def show_look(self, look: EngineLook, show: Callable[[BuildRow, BuildLook], object]) -> None:
         """Show `look`; `show` fills a row."""
-        self._show_formats(look.formats)
+        self._show_tags(look)
+        self._show_notes(look.notes)
         self._cannot.setText(look.cannot)
         self._cannot.setVisible(bool(look.cannot))
         self._arrange([one.id for one in look.builds], [one.id for one in look.others])
         for one in (*look.builds, *look.others):
             show(self._rows[one.id], one)
         self._fold.setVisible(bool(look.others))
-        count = len(look.others)
-        self._fold.say(plural("{count} build for other machines", "{count} builds for other machines", count))
+        self._fold.say(_others_in_words(look))
 
     def unfold_for(self, build_id: str) -> None:
         """Have the row of a build in sight."""
         if build_id in self._order[1]:
             self._fold.show_open(True)
 
-    def _show_formats(self, formats: tuple[str, ...]) -> None:
-        if formats == self._formats:
+    def _show_notes(self, notes: tuple[str, ...]) -> None:
+        self._notes.setText("\n".join(notes))
+        self._known.setVisible(bool(notes))
+        count = len(notes)
+        self._known.say(plural("{count} thing to know of it", "{count} things to know of it", count))
+        self._known.line.setAccessibleName(f"{self._known.line.text()}: {self._title}")
+
+    def _show_tags(self, look: EngineLook) -> None:
+        if (look.formats, look.archived) == self._tags:
             return
-        self._formats = formats
+        self._tags = (look.formats, look.archived)
         while (item := self._head.takeAt(1)) is not None:
             if (old := item.widget()) is not None:
                 old.hide()
                 old.deleteLater()
-        for one in formats:
-            made = label(FORMATS.get(one, one), "tag")
+        if look.archived:
+            self._head.addWidget(label(text("Archived"), "tag"))
+        for one in look.formats:
+            made = label(format_in_words(one), "tag")
             made.setAccessibleName(text("Reads {format}", format=made.text()))
             self._head.addWidget(made)
 
@@ -116,6 +137,13 @@ class EngineCard(QFrame):
             layout.removeWidget(made)
             layout.addWidget(made)
             made.show()
+
+
+def _others_in_words(look: EngineLook) -> str:
+    count = len(look.others)
+    if look.suited:
+        return plural("{count} more build", "{count} more builds", count)
+    return plural("{count} build for other machines", "{count} builds for other machines", count)
 
 
 def _rule() -> QFrame:

@@ -94,6 +94,16 @@ class EngineBuilds(QObject):
         made.task = self._background.stream(work, self._installed, partial(self._not_installed, build_id), "install")
         self.changed.emit()
 
+    def look_for_newer(self, build_id: str) -> None:
+        """Ask the package index for a newer version of a build that is installed."""
+        build = self.engines.build(build_id)
+
+        def told(newer: str | None) -> None:
+            update = ((text("Update it"), partial(self.install, build_id)),) if newer is not None else ()
+            self.said.emit(Said(telling.newer_in_words(build, newer), update))
+
+        self._do(build_id, Act.NEWER, lambda task: self._installer.newer(build_id, task), told)
+
     def use(self, build_id: str) -> None:
         """Use a build from now on; a program that was only found is asked first."""
         before = next((one.id for one in self._of_same(build_id) if one.in_use and one.missing is None), None)

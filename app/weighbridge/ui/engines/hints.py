@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from weighbridge.base.explain import explain_code
 from weighbridge.base.words import plural, text
+from weighbridge.choices.engine_words import fetched_in_words
 from weighbridge.hardware.machine import Machine
 from weighbridge.running.builds import Offer, Recipe, best_offer
 from weighbridge.running.choose import PREFERRED
 from weighbridge.running.devices import Told, missing_build
 from weighbridge.running.installing import none_installed
 from weighbridge.ui.engines.looks import Act, Known
-from weighbridge.ui.engines.words import fetched_in_words
 from weighbridge_engines.api import Cause
 
 

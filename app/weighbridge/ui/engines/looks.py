@@ -9,15 +9,15 @@ from enum import StrEnum
 from weighbridge.base.explain import explain_code
 from weighbridge.base.units import size
 from weighbridge.base.words import text
+from weighbridge.choices import engine_words
+from weighbridge.choices.engine_order import Standing, in_order, is_not_installed, shown_engines, standing
 from weighbridge.hardware.machine import Machine
 from weighbridge.running.builds import Build, BuildKind, Recipe, System
-from weighbridge.running.choose import PREFERRED
 from weighbridge.running.devices import Told
-from weighbridge.running.installing import TRIAL, command_for
+from weighbridge.running.installing import command_for
 from weighbridge.ui.engines import words
 from weighbridge_engines.api import Device, Engine
 
-_NOT_INSTALLED = "engine.not_installed"
 _COMMAND = "weighbridge engines"
 
 
@@ -27,6 +27,7 @@ class Act(StrEnum):
     INSTALL = "install"
     USE = "use"
     UPDATE = "update"
+    NEWER = "newer"
     WHEELS = "wheels"
     PROBE = "probe"
     LOG = "log"
@@ -41,6 +42,7 @@ class BuildState(StrEnum):
     IN_USE = "in use"
     HERE = "installed"
     BROKEN = "cannot be used"
+    ABSENT = "not installed"
     CAN_BE = "can be installed"
     CANNOT_BE = "cannot be here"
 
@@ -62,13 +64,16 @@ class Known:
 
 @dataclass(frozen=True)
 class BuildLook:
-    """One build: `about` in one line, what it `sees`, what else is `said` of it, and what can be done with it."""
+    """One build: `about` in one line, what it `sees`, what it `needs` besides, what is `said` of why it is as it is,
+    and what can be done with it.
+    """
 
     id: str
     title: str
     state: BuildState
     about: str
     sees: str = ""
+    needs: str = ""
     said: str = ""
     untried: bool = False
     acts: tuple[Act, ...] = ()
@@ -77,48 +82,60 @@ class BuildLook:
 
 @dataclass(frozen=True)
 class EngineLook:
-    """One engine. `others` are builds that are not for this machine."""
+    """One engine, by its `standing` here. `builds` are those that are here and the one to have first, `others` all
+    that could be had besides, of which `suited` are for this machine. `notes` are what should be known before it is
+    used; `archived`: its own project has ended.
+    """
 
     id: str
     title: str
+    standing: Standing
     formats: tuple[str, ...]
     cannot: str
     builds: tuple[BuildLook, ...]
     others: tuple[BuildLook, ...] = ()
+    suited: int = 0
+    notes: tuple[str, ...] = ()
+    archived: bool = False
 
 
 def looks(known: Known, machine: Machine | None) -> tuple[EngineLook, ...]:
-    """All engines; those of which a build can be used come first, and of these the ones that are tried first."""
-    made = [_engine(engine, known, machine) for engine in known.engines.values() if engine.id != TRIAL]
-    return tuple(sorted(made, key=_place))
+    """All engines: those that are here, those that suit `machine`, the rest; and of these as they are tried."""
+    engines = shown_engines(known.engines)
+    standings = {engine.id: standing(engine, known.builds, known.recipes, known.system, machine) for engine in engines}
+    return tuple(_engine(engine, standings[engine.id], known, machine) for engine in in_order(engines, standings))
 
 
-def _place(look: EngineLook) -> tuple[bool, int]:
-    unusable = all(one.state is not BuildState.IN_USE for one in look.builds)
-    return unusable, PREFERRED.index(look.id) if look.id in PREFERRED else len(PREFERRED)
-
-
-def _engine(engine: Engine, known: Known, machine: Machine | None) -> EngineLook:
+def _engine(engine: Engine, place: Standing, known: Known, machine: Machine | None) -> EngineLook:
     recipes = {recipe.id: recipe for recipe in known.recipes if recipe.engine_id == engine.id}
     here = [build for build in known.builds if build.engine_id == engine.id]
     absent = [recipe for recipe in recipes.values() if recipe.id not in {build.id for build in here}]
     offered = [_absent(recipe, known.system, machine) for recipe in absent]
-    suited = [look for look in offered if look.state is BuildState.CAN_BE and not look.said]
-    others = bool(suited) or len(here) > 1
-    shown = [_here(build, engine, known, recipes) for build in here if not (others and _is_nothing(build))]
+    fitting = [look for look in offered if look.state is BuildState.CAN_BE and not look.said]
+    suited = sorted(fitting, key=lambda look: recipes[look.id].api == "cpu")
+    instead = bool(suited) or len(here) > 1
+    shown = [_here(build, engine, known, recipes) for build in here if not (instead and is_not_installed(build))]
+    first = suited[:1] if not shown or _adds(suited, here, known, recipes) else []
+    others = [*suited[len(first) :], *(look for look in offered if look not in suited)]
     return EngineLook(
         id=engine.id,
         title=engine.title,
+        standing=place,
         formats=tuple(sorted(engine.formats)),
-        cannot=words.cannot_in_words(engine.capabilities),
-        builds=(*sorted(shown, key=lambda look: look.state is not BuildState.IN_USE), *suited),
-        others=tuple(look for look in offered if look not in suited),
+        cannot=engine_words.cannot_in_words(engine.capabilities),
+        builds=(*sorted(shown, key=lambda look: look.state is not BuildState.IN_USE), *first),
+        others=tuple(others),
+        suited=len(suited) - len(first),
+        notes=engine_words.notes_in_words(engine),
+        archived=engine.id in engine_words.ARCHIVED,
     )
 
 
-def _is_nothing(build: Build) -> bool:
-    """The library that is not beside this program: no build, where another one is here or can be had."""
-    return build.kind is BuildKind.OURS and build.missing is not None and build.missing.code == _NOT_INSTALLED
+def _adds(suited: Sequence[BuildLook], here: Sequence[Build], known: Known, recipes: Mapping[str, Recipe]) -> bool:
+    """Whether the first of `suited` is for a card, and nothing that is here sees any."""
+    told = [known.told[build.id].devices if build.id in known.told else build.devices for build in here]
+    sees_card = any(device.kind != "cpu" for devices in told for device in devices or ())
+    return bool(suited) and recipes[suited[0].id].api != "cpu" and not sees_card
 
 
 def _here(build: Build, engine: Engine, known: Known, recipes: Mapping[str, Recipe]) -> BuildLook:
@@ -128,7 +145,8 @@ def _here(build: Build, engine: Engine, known: Known, recipes: Mapping[str, Reci
     state, said = _state(build), _said(build, engine, told)
     return BuildLook(
         id=build.id,
-        title=build.title or text("As it came with Weighbridge"),
+        title=build.title
+        or (text("Your own copy") if state is BuildState.ABSENT else text("As it came with Weighbridge")),
         state=state,
         about=" · ".join(filter(None, _about(build, known.bytes_of.get(build.id), _licence(build, recipes)))),
         sees="" if devices is None and said else words.devices_in_words(devices),
@@ -140,6 +158,8 @@ def _here(build: Build, engine: Engine, known: Known, recipes: Mapping[str, Reci
 
 
 def _state(build: Build) -> BuildState:
+    if is_not_installed(build):
+        return BuildState.ABSENT
     if build.missing is not None:
         return BuildState.BROKEN
     return BuildState.IN_USE if build.in_use else BuildState.HERE
@@ -180,9 +200,10 @@ def _said(build: Build, engine: Engine, told: Told | None) -> str:
 
 def _acts(build: Build, state: BuildState, *, is_asked: bool, known: Known, recipe: Recipe | None) -> list[Act]:
     found = [Act.USE] if state is BuildState.HERE else []
+    unusable = state in (BuildState.BROKEN, BuildState.ABSENT)
     if recipe is not None:
-        found.append(Act.INSTALL if state is BuildState.BROKEN else Act.UPDATE)
-    if state is not BuildState.BROKEN:
+        found += [Act.INSTALL] if unusable else [Act.NEWER, Act.UPDATE]
+    if not unusable:
         found.append(Act.PROBE)
     if build.id in known.logs:
         found.append(Act.LOG)
@@ -195,7 +216,7 @@ def _acts(build: Build, state: BuildState, *, is_asked: bool, known: Known, reci
 
 
 def _command(build: Build, engine: Engine, state: BuildState) -> str:
-    if state is not BuildState.BROKEN:
+    if state not in (BuildState.BROKEN, BuildState.ABSENT):
         return f"{_COMMAND} use {build.id}"
     if build.kind is BuildKind.OURS:
         return command_for(engine)
@@ -203,15 +224,17 @@ def _command(build: Build, engine: Engine, state: BuildState) -> str:
 
 
 def _absent(recipe: Recipe, system: System, machine: Machine | None) -> BuildLook:
-    foreign = words.why_not_here(recipe, system)
-    about = [words.fetched_in_words(recipe), text("licence {licence}", licence=recipe.licence)]
+    foreign = engine_words.why_not_here(recipe, system)
+    about = [engine_words.fetched_in_words(recipe), text("licence {licence}", licence=recipe.licence)]
+    known_of = (engine_words.needs_in_words(recipe), engine_words.untried_in_words(recipe))
     acts = () if foreign else (Act.INSTALL, Act.WHEELS, Act.COPY)
     return BuildLook(
         id=recipe.id,
         title=recipe.title,
         state=BuildState.CANNOT_BE if foreign else BuildState.CAN_BE,
         about=" · ".join(about),
-        said=foreign or words.why_unsuited(recipe, machine),
+        needs=" ".join(filter(None, known_of)),
+        said=foreign or engine_words.why_unsuited(recipe, machine),
         untried=not recipe.verified,
         acts=acts,
         command="" if foreign else f"{_COMMAND} install {recipe.id}",

@@ -21,6 +21,7 @@ from weighbridge.ui.engines.card import EngineCard
 from weighbridge.ui.engines.hints import hints
 from weighbridge.ui.engines.installation import Said
 from weighbridge.ui.engines.looks import Act, BuildLook, Known, looks
+from weighbridge.ui.engines.sections import Sections
 from weighbridge.ui.folders import short
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
@@ -51,7 +52,7 @@ class EnginesPage(Page):
         self._offline = label("", "dim", wrap=True)
         self._question = Question()
         self._errors = ErrorPanel(services.theme)
-        self._card_column = column(gap=3)
+        self._sections = Sections(services.theme)
         self._lay_out()
         services.theme.dress(self)
         self._add_actions()
@@ -64,6 +65,11 @@ class EnginesPage(Page):
     def cards(self) -> dict[str, EngineCard]:
         """The cards by the ids of their engines."""
         return dict(self._cards)
+
+    @property
+    def sections(self) -> Sections:
+        """What holds them."""
+        return self._sections
 
     @property
     def rows(self) -> dict[str, BuildRow]:
@@ -128,6 +134,8 @@ class EnginesPage(Page):
                 self.show_build(build_id)
             case Act.WHEELS:
                 self._choose_wheels(build_id)
+            case Act.NEWER:
+                self._builds.look_for_newer(build_id)
             case Act.USE:
                 self._builds.use(build_id)
             case Act.PROBE:
@@ -145,7 +153,7 @@ class EnginesPage(Page):
         head = row(label(text("Engines"), "title"), None, self._again, self._add)
         scrolled = QWidget()
         scrolled.setObjectName("scrolled")
-        parts = (self._looking, self._banners, self._card_column, None)
+        parts = (self._looking, self._banners, self._sections, None)
         inner = column(*parts, owner=scrolled, gap=3)
         inner.setContentsMargins(0, 0, STEP, 0)
         self._area = QScrollArea(widgetResizable=True)
@@ -194,8 +202,10 @@ class EnginesPage(Page):
         machine = self._services.memories.machine
         shown = hints(known, self._builds.engines.offers(), self._services.facts.told, machine)
         self._banners.show_hints(shown, self._why_closed())
-        for look in looks(known, machine):
+        shown_looks = looks(known, machine)
+        for look in shown_looks:
             self._card(look.id, look.title).show_look(look, self._show_row)
+        self._sections.arrange([(look.standing, self._cards[look.id]) for look in shown_looks])
         self._tick()
         if self._builds.installation is None:
             self._timer.stop()
@@ -215,7 +225,6 @@ class EnginesPage(Page):
     def _card(self, engine_id: str, title: str) -> EngineCard:
         if engine_id not in self._cards:
             self._cards[engine_id] = EngineCard(self._services.theme, title, self._make_row)
-            self._card_column.addWidget(self._cards[engine_id])
         return self._cards[engine_id]
 
     def _make_row(self, build_id: str, title: str) -> BuildRow:
@@ -227,7 +236,7 @@ class EnginesPage(Page):
     def _show_row(self, made: BuildRow, look: BuildLook) -> None:
         builds, installation = self._builds, self._builds.installation
         busy = installation is not None
-        closed = INSTALLING if busy else FETCHING if self._is_offline() else ()
+        closed = {*(INSTALLING if busy else ()), *(FETCHING if self._is_offline() else ())}
         made.show_look(look, frozenset(closed), self._why_closed())
         error = builds.errors.get(look.id)
         made.show_error(error, self._remedies(error))
@@ -293,6 +302,8 @@ class EnginesPage(Page):
             return
         for each in self._cards.values():
             each.unfold_for(made.build_id)
+            if made.build_id in each.rows:
+                self._sections.unfold_for(each)
         self._wanted_id = ""
         QTimer.singleShot(0, made, lambda: self._bring(made))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.base.explain import explain_code
-from weighbridge.base.words import text
+from weighbridge.base.words import mark, text
 from weighbridge.choices.build_words import title_in_words, tried_in_words
 from weighbridge.running.builds import Build, BuildKind
 from weighbridge.running.installation import Outcome
@@ -30,6 +30,15 @@ def used_in_words(build: Build) -> str:
         engine=build.engine_title,
         build=title_in_words(build),
     )
+
+
+def newer_in_words(build: Build, newer: str | None) -> str:
+    """Whether there is a newer one than that which is here."""
+    values = {"build": build.title, "engine": build.engine_title, "version": build.version or "-"}
+    if newer is None:
+        return text("The package index has no newer one than {version}, the {build} build of {engine}.", **values)
+    said = mark("{newer} of {engine} can be had; the {build} build here is {version}.")
+    return text(said, newer=newer, **values)
 
 
 def removed_in_words(build: Build) -> str:
