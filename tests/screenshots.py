@@ -52,7 +52,7 @@ def draught(mark: str, salt: float = 1.025) -> float:
 
 """
 SAID = {"text": TEXT, "repeat": 50, "tps": 60, "context": 8192}
-PAGES = ("discover", "library", "chat", "server", "engines", "machine", "downloads", "network", "settings")
+PAGES = ("discover", "library", "chat", "server", "engines", "advisor", "machine", "downloads", "network", "settings")
 
 
 def main() -> None:
@@ -63,6 +63,7 @@ def main() -> None:
     parser.add_argument("--discover", action="store_true", help="the page Discover alone, against a Hub on loopback")
     parser.add_argument("--downloads", action="store_true", help="the pages Downloads and Network alone")
     parser.add_argument("--engines", action="store_true", help="the page Engines alone, with a card that nothing uses")
+    parser.add_argument("--advisor", action="store_true", help="the Advisor alone, on a recorded machine")
     parser.add_argument("--library", action="store_true", help="the Library alone, with models of several programs")
     parser.add_argument("--load", action="store_true", help="the sheet of a load alone, on --machine or with --model")
     parser.add_argument("--failures", action="store_true", help="each class of a failed load, in Library and chat")
@@ -85,6 +86,8 @@ def main() -> None:
             camera.shoot_downloads()
         elif arguments.engines:
             camera.shoot_engines(arguments.machine or "rtx3090_desktop")
+        elif arguments.advisor:
+            camera.shoot_advisor(arguments.machine or "rtx3090_desktop")
         elif arguments.failures:
             camera.shoot_failures()
         elif arguments.library:
@@ -217,6 +220,38 @@ class _Camera:
             self._program.open()
             self._until(lambda: self._program.services is not None and self._program.services.facts.answered)
             self._take_engines(LINES)
+            self._program.close()
+
+    def shoot_advisor(self, recorded: str) -> None:
+        """What follows from the machine, from answers for many users, and from another machine."""
+        from weighbridge.hardware import again, detect
+
+        machine = _machine(recorded, used=True)
+        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", _unmoved):
+            _put_headers(self._home / "data" / "models")
+            self._program.open()
+            self._until(lambda: self._program.services is not None and self._program.services.facts.answered)
+            page = self._program.window.pages["advisor"]
+            self._program.window.show_page("advisor")
+            self._until(lambda: bool(page.advice.points))
+            self._take("advisor")
+            page.answer("users", 16)
+            page.answer("purpose", "serving")
+            self._wait(800)
+            self._take("advisor", "advisor_serving")
+            page.advice.fold.show_open(True)
+            self._wait(200)
+            page.advice_area.ensureWidgetVisible(page.advice.fold.line, 0, 0)
+            self._take("advisor", "advisor_engines")
+            page.forget()
+            page.machine.open()
+            strip = page.machine.strip
+            self._until(lambda: strip.names.count() > 1)
+            strip.names.lineEdit().setText("H100 SXM5 80 GB")
+            strip.names.lineEdit().editingFinished.emit()
+            strip.count.setValue(8)
+            self._wait(800)
+            self._take("advisor", "advisor_elsewhere")
             self._program.close()
 
     def _take_engines(self, lines: tuple[str, ...]) -> None:

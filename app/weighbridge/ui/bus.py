@@ -61,6 +61,12 @@ class Bus(QObject):
     build_wanted = Signal(str)
     """Show a build of an engine, by its id or the engine's; the page Engines takes it, the window shows the page."""
 
+    find_wanted = Signal(object)
+    """Look for what this hub.hits.Query says; the page Discover takes it, the window shows the page."""
+
+    endpoint_wanted = Signal(str)
+    """Let the user add a server by this preset; the page Engines takes it, the window shows the page."""
+
     sign_in_wanted = Signal()
     """Let the user sign in at the Hub; the page Network takes it, the window shows the page."""
 

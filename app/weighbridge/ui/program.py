@@ -301,6 +301,7 @@ def _make_page(name: str, services: Services) -> Page:
 
 def _other_pages() -> Mapping[str, Callable[[Services], Page]]:
     """All but the first; where they are not imported yet, this takes a while."""
+    from weighbridge.ui.advisor.page import AdvisorPage
     from weighbridge.ui.chat.page import ChatPage
     from weighbridge.ui.discover.page import DiscoverPage
     from weighbridge.ui.engines.page import EnginesPage
@@ -315,6 +316,7 @@ def _other_pages() -> Mapping[str, Callable[[Services], Page]]:
         "chat": ChatPage,
         "server": ServerPage,
         "engines": EnginesPage,
+        "advisor": AdvisorPage,
         "machine": MachinePage,
         "downloads": DownloadsPage,
         "network": NetworkPage,

@@ -34,10 +34,11 @@ PAGES: Sequence[PageEntry] = (
     PageEntry("chat", mark("Chat"), "Ctrl+3"),
     PageEntry("server", mark("Server"), "Ctrl+4"),
     PageEntry("engines", mark("Engines"), "Ctrl+5"),
-    PageEntry("machine", mark("Machine"), "Ctrl+6"),
-    PageEntry("downloads", mark("Downloads"), "Ctrl+7", at_foot=True),
-    PageEntry("network", mark("Network"), "Ctrl+8", at_foot=True),
-    PageEntry("settings", mark("Settings"), "Ctrl+9", at_foot=True),
+    PageEntry("advisor", mark("Advisor"), "Ctrl+6"),
+    PageEntry("machine", mark("Machine"), "Ctrl+7"),
+    PageEntry("downloads", mark("Downloads"), "Ctrl+8", at_foot=True),
+    PageEntry("network", mark("Network"), "Ctrl+9", at_foot=True),
+    PageEntry("settings", mark("Settings"), "Ctrl+,", at_foot=True),
 )
 
 

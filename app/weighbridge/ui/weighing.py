@@ -19,6 +19,7 @@ from weighbridge.choices.choice import Choice, Surroundings, weigh
 from weighbridge.choices.corrections import planned_load
 from weighbridge.choices.offered import HUB
 from weighbridge.choices.other_machine import OtherMachine
+from weighbridge.choices.speeds import Speedometer
 from weighbridge.estimates.estimate import PlaceKind
 from weighbridge.estimates.speed.speeds import Speeds
 from weighbridge.formats.head import Head
@@ -128,6 +129,11 @@ class Weighing(QObject):
             return False
         engines = {sight.engine for device in around.machine.devices for sight in device.seen_by}
         return any(place.kind is PlaceKind.DEDICATED for each in engines for place in around.places(each))
+
+    def meant(self) -> tuple[Surroundings, Speedometer] | None:
+        """The machine that is meant, and what tells speeds there; None until it is known."""
+        around = self._standing.around()
+        return None if around is None else (around, self._standing.speedometer(around))
 
     def here(self) -> Surroundings | None:
         """This machine, whichever is meant; None while it is not known where models could lie."""

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
 from weighbridge.base.words import mark, text
-from weighbridge.hub.hits import FORMATS, Sort
+from weighbridge.hub.hits import FORMATS, Query, Sort
 from weighbridge.ui.discover.wish import BILLION, SIZES, Wish
 from weighbridge.ui.icons import icon
 from weighbridge.ui.theme import Theme
@@ -97,6 +97,13 @@ class Filters(QWidget):
             author=self._author.text().strip() or None,
             sort=list(_SORTS)[self._sort.currentIndex()],
         )
+
+    def ask_for(self, query: Query) -> None:
+        """Look for the words of `query`, in its format; all else as it is."""
+        self._search.setText(query.words)
+        self._typed_before = query.words
+        self._formats.choose({query.format} if query.format in FORMATS else ())
+        self.look()
 
     def look(self) -> None:
         """Look now, though nothing was changed."""

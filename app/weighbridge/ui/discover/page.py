@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.units import number
 from weighbridge.base.words import plural, text
+from weighbridge.hub.hits import Query
 from weighbridge.hub.pasted import pasted
 from weighbridge.hub.reference import HOSTS, Reference
 from weighbridge.ui.discover.discovery import Discovery
@@ -214,6 +215,7 @@ class DiscoverPage(Page):
         services.memories.changed.connect(self._refresh)
         services.facts.changed.connect(self._refresh)
         services.downloads.changed.connect(self._soon)
+        services.bus.find_wanted.connect(self._find)
         services.bus.library_changed.connect(self._discovery.library_changed)
         services.bus.account_changed.connect(self._discovery.account_changed)
         self._endpoint = services.access.endpoint()
@@ -224,6 +226,11 @@ class DiscoverPage(Page):
         if not self._is_begun:
             self._is_begun = True
             self._filters.look()
+
+    def _find(self, query: Query) -> None:
+        """What another page wants to be looked for; where the Hub may not be asked yet, it waits for that."""
+        self._is_begun = self._services.settings.value.discover_opened
+        self._filters.ask_for(query)
 
     def _settings_changed(self) -> None:
         """Of the settings, only the Hub's address changes what is true."""

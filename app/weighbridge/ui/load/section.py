@@ -54,8 +54,8 @@ class SettingLine(QObject):
         self.back = button(text("Reset"), partial(self.put_back.emit, control.name), "quiet")
         self.back.setAccessibleName(text("Reset: {setting}", setting=title))
         self.why = label("", "bad", wrap=True)
-        for each in (self.name, self.field, self.unit, self.effect, self.hint, self.back, self.why):
-            each.setParent(parent)  # what has none is a window of its own as soon as it is shown
+        for part in (self.name, self.field, self.unit, self.effect, self.hint, self.back, self.why):
+            part.setParent(parent)  # what has none is a window of its own as soon as it is shown
         self.field.chosen.connect(self._chosen)
         self.field.refused.connect(self._refused)
         for each in (self.name, self.field, self.field.focusProxy() or self.field):

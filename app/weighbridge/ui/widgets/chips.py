@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
@@ -63,6 +63,10 @@ class Chips(QWidget):
             self._chips = tuple(chips)
             self._make_buttons()
         self._show_chosen()
+
+    def choose(self, chosen: Iterable[str]) -> None:
+        """Choose these of what is offered, as if the user had."""
+        self._choose(frozenset(chosen) & {chip.id for chip in self._chips})
 
     def clear(self) -> None:
         """Choose none, as if the user had."""

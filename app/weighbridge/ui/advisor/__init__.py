@@ -1,0 +1,1 @@
+"""The Advisor: ten questions, and beside them what follows from the answers."""
