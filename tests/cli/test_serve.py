@@ -42,7 +42,7 @@ def test_one_line_once_ready_and_sigterm_ends_all(models):
     port = free_port()
     with start("--model", "parrot", "--port", str(port), "--json") as process:
         told = json.loads(process.stdout.readline())
-        assert told == {"url": f"http://127.0.0.1:{port}", "models": ["parrot", "slow"]}
+        assert told == {"url": f"http://127.0.0.1:{port}", "models": ["parrot", "slow"], "leaving": []}
         children = psutil.Process(process.pid).children(recursive=True)
         assert len(children) >= 2  # launcher and engine; a look at the machine may run beside them
         body = {"messages": [{"role": "user", "content": "hello"}]}

@@ -36,6 +36,7 @@ class AtHome:
 def at_home() -> Iterator[AtHome]:
     """All of it until the block is left. Raises a WeighbridgeError where the database cannot be used."""
     from weighbridge.base.database import Database
+    from weighbridge.cli.at_endpoints import endpoints_in
     from weighbridge.cli.loading import settings
     from weighbridge.hub.job_store import JobStore
     from weighbridge.library.hashes import Hashes
@@ -48,6 +49,6 @@ def at_home() -> Iterator[AtHome]:
     with closing(Database(paths.database)) as database:
         marks, hashes = Marks(database), Hashes(database)
         roots = library_roots(paths, settings().value, this_computer())
-        library = Library(roots, paths.headers, marks, hashes)
+        library = Library(roots, paths.headers, marks, hashes, elsewhere=endpoints_in(database).models)
         library.scan()
         yield AtHome(library, marks, hashes, JobStore(database), paths.models)

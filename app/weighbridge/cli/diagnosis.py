@@ -105,8 +105,11 @@ def finding_as_json(finding: Finding) -> dict[str, Any]:
 
 
 def refuse_what_will_not_fit(arguments: argparse.Namespace, model: Model, load: Load) -> bool:
-    """Whether `load` will not fit: then the choice is told, unless `--anyway` was said."""
-    if arguments.anyway:
+    """Whether `load` will not fit: then the choice is told, unless `--anyway` was said.
+
+    What is elsewhere takes no room here.
+    """
+    if arguments.anyway or model.remote is not None:
         return False
     finding = unmet(model, load, arguments.engines())
     if finding is None:
@@ -123,6 +126,8 @@ def told_with_fixes(arguments: argparse.Namespace, model: Model, load: Load) -> 
     try:
         yield
     except EngineFailed as error:
+        if model.remote is not None:
+            raise
         tell(failed(error, model, load, arguments.engines()), arguments.json, error.log)
         raise Told from error
 

@@ -69,19 +69,35 @@ def model_as_json(model: Model) -> dict[str, Any]:
         "architecture": info.architecture if info else None,
         "quant": model.quant,
         "guessed": model.guessed or bool(info and info.quant_guessed),
-        "size_bytes": model.size_bytes,
+        "size_bytes": model.size_bytes if model.remote is None else None,
         "parameters": info.parameters if info else None,
         "active_parameters": info.active_parameters if info else None,
         "bits_per_weight": info.bits_per_weight if info else None,
         "layers": info.layers if info else None,
-        "context_length": info.context_length if info else None,
+        "context_length": trained_for(model),
         "license": info.license if info else None,
         "asks_to_run_code": model.asks_to_run_code,
         "source": model.source,
         "sha256s": list(model.sha256s),
         "aliases": list(model.aliases),
         "unused": list(model.unused),
+        "leaves_computer": model.leaves,
+        "endpoint": None
+        if model.remote is None
+        else {
+            "id": model.remote.endpoint_id,
+            "title": model.remote.endpoint,
+            "name": model.remote.name,
+            "reach": model.remote.reach,
+        },
     }
+
+
+def trained_for(model: Model) -> int | None:
+    """The context length that a model was trained for, or that its server tells; None where nobody says."""
+    if model.remote is not None:
+        return model.remote.context
+    return model.info.context_length if model.info else None
 
 
 def estimate_as_json(estimate: Estimate) -> dict[str, Any]:

@@ -114,6 +114,7 @@ def scanned_library() -> Library:
 @contextmanager
 def open_library() -> Iterator[Library]:
     """As `scanned_library`, but not scanned yet; what is written on models can be changed until the block is left."""
+    from weighbridge.cli.at_endpoints import endpoints_in
     from weighbridge.library.hashes import Hashes
     from weighbridge.library.index import Library
     from weighbridge.library.marks import Marks
@@ -126,8 +127,9 @@ def open_library() -> Iterator[Library]:
     paths = default_paths()
     roots = library_roots(paths, store.value, this_computer())
     with open_database() as database:
-        kept = (Marks(database), Hashes(database)) if database else (None, None)
-        yield Library(roots, paths.headers, *kept)
+        marks, hashes = (Marks(database), Hashes(database)) if database else (None, None)
+        served = endpoints_in(database).models if database else None
+        yield Library(roots, paths.headers, marks, hashes, elsewhere=served)
 
 
 @contextmanager
@@ -156,6 +158,7 @@ def owner_of_engines(
     """
     from weighbridge.chat.speeds import AnswerSpeeds
     from weighbridge.choices.blueprints import Blueprints
+    from weighbridge.cli.at_endpoints import endpoints_in
     from weighbridge.running.choose import Asked
     from weighbridge.running.defaults import machine_defaults
     from weighbridge.running.leftovers import end_leftovers, marked
@@ -181,8 +184,12 @@ def owner_of_engines(
     engines, blueprints = arguments.engines(), Blueprints()
     on_cards = cards_of(cache(partial(seen_machine, engines)), engines, blueprints.of)
     defaults = replace(machine_defaults(kept.context, on_cards), asked=asked)
-    with _recorders(engines, blueprints) as (recorders, parts), open_presets(arguments, engines, model) as in_preset:
-        told = (recorders.loads.loaded, recorders.uses.used) if recorders else (None, None)
+    with (
+        _recorders(engines, blueprints) as (recorders, parts),
+        open_presets(arguments, engines, model) as in_preset,
+        open_database() as database,
+    ):
+        loaded, used = (recorders.loads.loaded, recorders.uses.used) if recorders else (None, None)
         scales = machine_scales(blueprints.of, engines, parts.beside)
         room = checkpoints_of(blueprints.of)
         defaults = replace(
@@ -191,7 +198,8 @@ def owner_of_engines(
             in_preset=with_told(in_preset, arguments.set, model, engines),
             checkpoints=room,
         )
-        supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, *told)
+        endpoints = None if database is None else endpoints_in(database)
+        supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, loaded, used, endpoints)
         try:
             yield Owned(supervisor, AnswerSpeeds(supervisor, recorders.speeds) if recorders else None)
         finally:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from weighbridge.choices.choice import Choice, Surroundings
     from weighbridge.library.index import Library
-    from weighbridge.library.model import Model
+    from weighbridge.library.model import Model, Remote
 
 SORTS = ("name", "fit", "speed", "size", "used")
 
@@ -178,6 +178,8 @@ def _row(choice: Choice) -> list[str]:
     from weighbridge.library.shelves.known import source_in_words
 
     model, fit = choice.model, choice.fit
+    if model.remote is not None:
+        return _row_elsewhere(model, model.remote)
     trained = model.info.context_length if model.info else None
     return [
         model.id,
@@ -191,6 +193,27 @@ def _row(choice: Choice) -> list[str]:
         number(fit.plan.context) if fit else "-",
         _speed(choice),
         verdict_in_words(fit) if fit else "-",
+    ]
+
+
+def _row_elsewhere(model: Model, remote: Remote) -> list[str]:
+    """Of what an endpoint serves: nothing of it is known that could be weighed."""
+    from weighbridge.choices.reach_words import reach_in_words
+
+    context = number(remote.context) if remote.context else text("unknown")
+    kind = model.kind.value
+    return [
+        model.id,
+        model.format,
+        kind,
+        "-",
+        "-",
+        remote.endpoint,
+        context,
+        "-",
+        "-",
+        "-",
+        reach_in_words(remote.reach),
     ]
 
 

@@ -24,6 +24,7 @@ from weighbridge.cli import (
     compare,
     doctor,
     doubles,
+    endpoints_command,
     engines_command,
     fit,
     hardware,
@@ -55,6 +56,7 @@ COMMANDS = (
     serve,
     compare,
     engines_command,
+    endpoints_command,
     advise,
     doctor,
     *(add, note, verify, doubles, rm, presets_command),
@@ -104,7 +106,7 @@ def _builds_of(engines: Callable[[], Mapping[str, Engine]]) -> Mapping[str, Engi
     """The engines as the builds that this user has in use."""
     from weighbridge.running.engines import live
 
-    return live(engines(), default_paths().data)
+    return live(engines(), default_paths().data, default_paths().described_programs)
 
 
 def build_parser() -> argparse.ArgumentParser:

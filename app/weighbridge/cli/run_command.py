@@ -75,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
                 return _show_command(model, load, arguments.engines())
             if refuse_what_will_not_fit(arguments, model, load):
                 return FAILED
+            _tell_reach(model)
             with (
                 told_with_fixes(arguments, model, load),
                 owned.supervisor.lease(model).result() as lease,
@@ -82,12 +83,19 @@ def run(arguments: argparse.Namespace) -> int:
             ):
                 shown = _Shown(quiet=arguments.json)
                 client.stream(lease, body, shown.take, Task())
-            if shown.fault is not None:
+            if shown.fault is not None and model.remote is None:
                 shown.why = failure_of(owned.supervisor, model.id)
     finally:
         client.close()
-    shown.tell(model.id)
+    shown.tell(model)
     return 0 if shown.fault is None else 1
+
+
+def _tell_reach(model: Model) -> None:
+    """Say on standard error that what is asked leaves this computer, where it does."""
+    if model.remote is not None and model.leaves:
+        told = text("What you ask leaves this computer: {endpoint} answers.", endpoint=model.remote.endpoint)
+        print(told, file=sys.stderr)
 
 
 def _show_command(model: Model, load: Load, engines: Mapping[str, Engine]) -> int:
@@ -154,14 +162,15 @@ class _Shown:
         elif isinstance(event, StreamFault):
             self.fault = event
 
-    def tell(self, model: str) -> None:
+    def tell(self, model: Model) -> None:
         """The end: figures in words on standard error, or all of it as JSON."""
         reading = self.reading
         if self._quiet:
             print(
                 json.dumps(
                     {
-                        "model": model,
+                        "model": model.id,
+                        "leaves_computer": model.leaves,
                         "text": "".join(self._text),
                         "fault": self.fault.code if self.fault else None,
                         **_why(self.why),
@@ -199,7 +208,12 @@ def _figures_in_words(reading: Reading) -> str:
         "{count} tokens at {speed}; first token after {ttft}, prompt {prompt}",
         reading.output_tokens,
         count=number(reading.output_tokens),
-        speed=speed(reading.decode_tps),
+        speed=_counted(speed(reading.decode_tps), reading),
         ttft=seconds(reading.ttft_ms),
         prompt=speed(reading.prompt_tps),
     )
+
+
+def _counted(shown: str, reading: Reading) -> str:
+    """Marked where it was counted here, out of pieces of text."""
+    return f"~{shown}" if reading.source == "counted" and reading.decode_tps is not None else shown

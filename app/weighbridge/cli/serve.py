@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from weighbridge.base.locks import OwnerLock
+    from weighbridge.library.model import Model
     from weighbridge.running.state import Running
 
 FAILED = 1
@@ -65,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
                 with told_with_fixes(arguments, model, load):
                     if not _loaded(supervisor.load(model, load), stop):
                         return 0
-            _tell(url, [model.id for model in library.models], as_json=arguments.json)
+            _tell(url, library.models, as_json=arguments.json)
             stop.wait()
         finally:
             port.stop()
@@ -95,9 +96,17 @@ def _loaded(loading: Future[Running], stop: StopSignals) -> bool:
     return False
 
 
-def _tell(url: str, models: list[str], as_json: bool) -> None:
+def _tell(url: str, models: Sequence[Model], as_json: bool) -> None:
+    leaving = [model.id for model in models if model.leaves]
     if as_json:
-        print(json.dumps({"url": url, "models": models}), flush=True)
+        print(json.dumps({"url": url, "models": [model.id for model in models], "leaving": leaving}), flush=True)
         return
     print(text("Serving on {url}. Ctrl-C ends it.", url=url), flush=True)
-    print("\n".join(f"  {model}" for model in models) or text("There are no models yet."), file=sys.stderr)
+    print("\n".join(map(_line, models)) or text("There are no models yet."), file=sys.stderr)
+
+
+def _line(model: Model) -> str:
+    from weighbridge.choices.reach_words import reach_in_words
+
+    told = "" if model.remote is None else f" ({reach_in_words(model.remote.reach)})"
+    return f"  {model.id}{told}"

@@ -51,8 +51,8 @@ def check_lease(request: ChatRequest, lease: Lease) -> None:
     for capability, field in request.answer.needs.items():
         if capability not in lease.engine.capabilities:
             raise Refused("request.capability", field=field, engine=lease.engine.title)
-    if field := _passed_over(request.fields, lease.engine):
-        raise Refused("request.capability", field=field, engine=lease.engine.title)
+    if passed_over := _passed_over(request.fields, lease.engine):
+        raise Refused("request.capability", field=passed_over, engine=lease.engine.title)
     if request.picture is not None and lease.load.projector is None and lease.way is None:
         raise Refused("message.part", field=request.picture, part="image_url", model=lease.model_id)
     for place in request.answer.adapters:

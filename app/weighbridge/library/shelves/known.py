@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.base.words import text
-from weighbridge.library.model import ADDED, OWN
+from weighbridge.library.model import ADDED, ENDPOINT, OWN
 from weighbridge.library.shelves.gpt4all import GPT4ALL
 from weighbridge.library.shelves.hf_cache import HF_CACHE
 from weighbridge.library.shelves.jan import JAN
@@ -17,7 +17,7 @@ from weighbridge.library.shelves.textgen import TEXTGEN
 PROGRAMS: tuple[Program, ...] = (LM_STUDIO, OLLAMA, HF_CACHE, LLAMA_CPP, JAN, GPT4ALL, KOBOLDCPP, TEXTGEN)
 """In the order in which a model that several of them have is said to be theirs."""
 
-SOURCES: tuple[str, ...] = (OWN, ADDED, *(program.id for program in PROGRAMS))
+SOURCES: tuple[str, ...] = (OWN, ADDED, *(program.id for program in PROGRAMS), ENDPOINT)
 """All that `Model.source` can be."""
 
 
@@ -31,4 +31,6 @@ def source_in_words(source: str) -> str:
     program = program_of(source)
     if program is not None:
         return program.title
+    if source == ENDPOINT:
+        return text("an endpoint")
     return text("Weighbridge") if source == OWN else text("your folders")

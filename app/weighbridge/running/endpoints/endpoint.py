@@ -9,9 +9,9 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from weighbridge.formats.architectures import Kind
-from weighbridge.hub.addresses import origin_of
 from weighbridge.library.model import ENDPOINT, Model, Reach, Remote
 from weighbridge.running.endpoints.address import reach_of
 from weighbridge.running.endpoints.presets import OTHER, Preset, presets
@@ -46,7 +46,7 @@ class Endpoint:
     @property
     def host(self) -> str:
         """Its host, without a port."""
-        return origin_of(self.origin).host
+        return urlsplit(self.origin).hostname or ""
 
     @property
     def preset(self) -> Preset:

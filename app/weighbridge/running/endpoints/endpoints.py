@@ -1,4 +1,7 @@
-"""The one owner of all endpoints: what is known of them, their keys, and the ways to them."""
+"""The one owner of all endpoints: what is known of them, their keys, and the ways to them.
+
+What asks a server is imported once one is to be asked: a mere list of models needs none of it.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-import httpx2
-
 from weighbridge.base.database import Database
 from weighbridge.base.errors import NotFound, Refused
 from weighbridge.base.listeners import Listeners
@@ -17,11 +18,9 @@ from weighbridge.base.printable import printable
 from weighbridge.base.task import Task
 from weighbridge.hub.addresses import origin_of
 from weighbridge.hub.network import NetworkLog
-from weighbridge.hub.transport import proxy_of
 from weighbridge.library.model import Model, Reach
 from weighbridge.running.endpoints import table
 from weighbridge.running.endpoints.address import path_of, place_of
-from weighbridge.running.endpoints.asking import Asker, with_hint
 from weighbridge.running.endpoints.endpoint import MOST_TITLE, Endpoint, Reached, models_of, short_name
 from weighbridge.running.endpoints.keys import Keys, key_of
 from weighbridge.running.endpoints.presets import OTHER, Preset, preset_for, presets
@@ -171,6 +170,8 @@ class Endpoints:
         Never raises for what the server does, which is in the answer. Raises NotFound, Refused("endpoint.offline"),
         and Cancelled, at once where `task` is cancelled.
         """
+        from weighbridge.running.endpoints.asking import Asker, with_hint
+
         endpoint, task = self.get(name), task or Task()
         asker = Asker(endpoint, self.way(endpoint), self._key(endpoint))
         task.on_cancel(asker.cut)
@@ -193,6 +194,8 @@ class Endpoints:
 
     def way(self, endpoint: Endpoint) -> Way:
         """How requests travel to it."""
+        from weighbridge.hub.transport import proxy_of
+
         encrypted = endpoint.origin.startswith("https:")
         return Way(
             title=endpoint.title,
@@ -242,6 +245,8 @@ class Endpoints:
 
     def _verifying(self) -> ssl.SSLContext:
         """Made once, for reading the list of authorities takes 50 ms."""
+        import httpx2
+
         with self._lock:
             self._tls = self._tls or httpx2.create_ssl_context()
             return self._tls
