@@ -61,11 +61,13 @@ def test_a_table_verdicts_answers_and_conditions(echo, capsys):
     assert err.splitlines()[:3] == ["a: loading", "a: warming up", "a: turn 1 of 1"]
 
 
-def test_as_json_with_a_failure_among_them(echo, capsys):
+def test_as_json_with_a_failure_among_them(echo, tmp_path, capsys):
     echo("a")
     echo("bad", fail_at="load", fail_log=["no such thing"])
-    code, told = compared(capsys, "bad", "a", "--prompt", "good morning", "--tokens", "5", "--turns", "2")
+    asked = ("--prompt", "good morning", "--tokens", "5", "--turns", "2", "--report", str(tmp_path / "r.json"))
+    code, told = compared(capsys, "bad", "a", *asked)
     assert code == 1
+    assert json.loads((tmp_path / "r.json").read_text("utf-8")) == told
     bad, good = told["columns"]
     assert (bad["error"]["code"], bad["turns"], bad["error"]["log"][-1]) == ("engine.ended", [], "no such thing")
     assert [turn["text"] for turn in good["turns"]] == ["good morning"] * 2
@@ -95,15 +97,12 @@ def test_taking_turns_with_a_report(echo, tmp_path, capsys):
     echo("a")
     echo("b")
     report = tmp_path / "report.md"
-    code, told = compared(
-        capsys, "a", "b", "--interleave", "--workload", "code", "--context", "512", "--report", str(report)
-    )
+    asked = ("--interleave", "--workload", "code", "--context", "512", "--turns", "2", "--no-warm-up")
+    code, told = compared(capsys, "a", "b", *asked, "--report", str(report))
     assert (code, told["plan"]["interleaved"], told["workload"]["name"]) == (0, True, "code")
-    assert [len(column["turns"]) for column in told["columns"]] == [3, 3]
+    assert [len(column["turns"]) for column in told["columns"]] == [2, 2]
     assert told["columns"][0]["settings"][0]["effective"] == 512
     assert report.read_text("utf-8").startswith("# Comparison\n")
-    assert run(["compare", "a", "--turns", "1", "--report", str(tmp_path / "r.json")], catalogue) == 0
-    assert json.loads((tmp_path / "r.json").read_text("utf-8"))["form"] == 1
 
 
 def test_ctrl_c_prints_what_is_done(echo, capsys, monkeypatch):
@@ -117,7 +116,7 @@ def test_ctrl_c_prints_what_is_done(echo, capsys, monkeypatch):
         return answer(self, step, work, task)
 
     monkeypatch.setattr(Bench, "_answer", interrupted)
-    code, told = compared(capsys, "a", "b", "--turns", "1")
+    code, told = compared(capsys, "a", "b", "--turns", "1", "--no-warm-up")
     assert (code, told["stopped"]) == (130, True)
     assert [(len(column["turns"]), column["left_out"]) for column in told["columns"]] == [(1, False), (0, True)]
 
@@ -125,7 +124,7 @@ def test_ctrl_c_prints_what_is_done(echo, capsys, monkeypatch):
 def test_speeds_of_turns_are_kept_as_those_of_run(echo, capsys, monkeypatch):
     monkeypatch.setattr(recording, "build_of", lambda told, engine_id: ("1", ("A Processor",)))
     echo("steady", tps=400)
-    code, told = compared(capsys, "steady", "--prompt", "word " * 40, "--turns", "2")
+    code, told = compared(capsys, "steady", "--prompt", "word " * 40, "--turns", "2", "--no-warm-up")
     assert code == 0
     database = Database(default_paths().database)
     kept = SpeedObservations(database).all()
