@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weighbridge_engines.api import HOST, Cause
@@ -109,13 +109,22 @@ def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
     Where memory ran out: "device", "needed_bytes" and "free_bytes", as far as they are told.
     """
     del exit_code
-    text = "\n".join(line[:_READ_OF_A_LINE] for line in log)
+    text = "\n".join(line[:_READ_OF_A_LINE] for line in _without_source(log))
     for failure in FAILURES:
         if match := failure.words.search(text):
             found = {name: told.strip()[:_SHOWN] for name, told in match.groupdict().items() if told is not None}
             line = {"line": _line_of(text, match.start())}
             return Cause(failure.code, {**failure.values, **_read(found), **line})
     return None
+
+
+def _without_source(log: Sequence[str]) -> Iterator[str]:
+    """All but the lines of source that Python shows beside where an error came from: words for faults stand in them."""
+    shown = False
+    for line in log:
+        shown = line.startswith('  File "') or (shown and line.startswith("    "))
+        if not shown:
+            yield line
 
 
 def _read(found: Mapping[str, str]) -> dict[str, object]:

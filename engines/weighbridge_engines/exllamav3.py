@@ -37,7 +37,7 @@ ENGINE = Engine(
             Capability.LOGPROBS,
         }
     ),
-    install="pip install exllamav3 jinja2",
+    install="pip install exllamav3",
     missing=partial(missing, EXL3),
     devices=partial(devices, EXL3),
     version=partial(version, EXL3),
