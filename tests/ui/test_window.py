@@ -22,6 +22,7 @@ from weighbridge.base.settings import SettingsStore
 from weighbridge.hardware.machine import Device, Memory, MemoryKind
 from weighbridge.running.state import State
 from weighbridge.ui.bus import Bus
+from weighbridge.ui.advisor.page import AdvisorPage
 from weighbridge.ui.chat.page import ChatPage
 from weighbridge.ui.discover.page import DiscoverPage
 from weighbridge.ui.engines.page import EnginesPage
@@ -40,6 +41,7 @@ MAKERS = {
     "chat": ChatPage,
     "server": ServerPage,
     "engines": EnginesPage,
+    "advisor": AdvisorPage,
     "machine": MachinePage,
     "downloads": DownloadsPage,
     "network": NetworkPage,
@@ -72,7 +74,7 @@ def test_there_is_one_window_and_it_has_the_keyboard(window):
 
 
 def test_ctrl_and_a_number_go_to_the_pages_in_their_order(window):
-    for key, name in zip("123456789", MAKERS, strict=True):
+    for key, name in zip("123456789,", MAKERS, strict=True):
         press(window, key)
         assert window.page_name == name
         assert window._sidebar._buttons[name].isChecked()

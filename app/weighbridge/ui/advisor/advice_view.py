@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from weighbridge.base.words import text
 from weighbridge.choices.advice.advice import Advice, Point, Ranked, Reason, Topic
-from weighbridge.choices.advice.words import reason_in_words
+from weighbridge.choices.advice.words import action_in_words, reason_in_words
 from weighbridge.ui.advisor.point_view import PointView
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.fold import Fold
@@ -73,7 +73,7 @@ class AdviceView(QWidget):
         if advice.settings:
             yield _block(label(text("Settings"), "heading"), *map(self._point, advice.settings))
         if advice.warnings:
-            yield _block(label(text("Beware"), "heading"), *map(_warning, advice.warnings))
+            yield panel(label(text("Beware"), "heading"), *map(_warning, advice.warnings))
         if advice.also:
             yield _block(
                 label(text("Also to think of"), "heading"), *(self._point(one, titled=False) for one in advice.also)
@@ -84,7 +84,8 @@ class AdviceView(QWidget):
     def _point(self, point: Point, *, titled: bool = True) -> PointView:
         acting = [each for each in self._points if each.act is not None]
         is_first = point.topic in _FIRST and not any(each.point.topic in _FIRST for each in acting)
-        acts = all(each.point.action != point.action for each in acting)  # one button for each thing to do
+        words = {action_in_words(each.point.action) for each in acting if each.point.action is not None}
+        acts = point.action is not None and action_in_words(point.action) not in words  # one for each thing to do
         made = PointView(point, titled=titled, acts=acts, is_first=is_first)
         made.wanted.connect(self.wanted)
         self._points.append(made)

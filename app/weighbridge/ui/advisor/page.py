@@ -26,7 +26,7 @@ from weighbridge.ui.widgets.parts import action, button, column, label, panel, r
 _PATIENCE_MS = 60
 """What changes at once is reckoned together."""
 
-_QUESTIONS_EMS, _WIDE_EMS = 21, 46
+_QUESTIONS_EMS, _WIDE_EMS = 23, 46
 """How wide the questions are, and from where on they stand beside the advice."""
 
 

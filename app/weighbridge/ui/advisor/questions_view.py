@@ -61,7 +61,7 @@ class QuestionsView(QWidget):
             each.hide()
         name = label(title, "dim")
         name.setBuddy(answer)
-        name.setMinimumWidth(name.fontMetrics().height() * 5)
+        name.setMinimumWidth(name.fontMetrics().height() * 4)
         name.setParent(made)
         name.setVisible(named)
         line = row(name, answer, again)
