@@ -27,6 +27,7 @@ import httpx2
 if TYPE_CHECKING:
     from weighbridge.base.task import Task
     from weighbridge.hardware.machine import Machine
+    from weighbridge.ui.engines.page import EnginesPage
     from weighbridge.ui.pages.library import LibraryPage
     from weighbridge.ui.services import Services
 
@@ -266,6 +267,7 @@ class _Camera:
         window.show_page("engines")
         self._until(lambda: bool(page.rows) and bool(page.banners))
         self._take("engines")
+        self._take_all_engines(page)
         going_on = Installation("llama_server-cuda12", Task(), list(lines))
         going_on.task.progress = Progress(212 << 20, None, "package index")
         builds.installation = going_on
@@ -291,6 +293,23 @@ class _Camera:
         self._program.settings.change(offline=True)
         page.question.hide()
         self._take("engines_offline", "engines_offline")
+
+    def _take_all_engines(self, page: EnginesPage) -> None:
+        """The whole of what is scrolled there, with all that is folded."""
+        for unfolded in (False, True):
+            page.sections.fold.show_open(unfolded)
+            for card in page.cards.values():
+                card.known.show_open(unfolded)
+            for scheme in SCHEMES:
+                self._program.theme.choose(scheme)
+                for width, height in SIZES:
+                    self._program.window.resize(width, height)
+                    self._wait(200)
+                    name = f"engines_all{'_unfolded' if unfolded else ''}_{scheme}_{width}.png"
+                    page.sections.grab().save(str(self._out / name))
+        page.sections.fold.show_open(False)
+        for card in page.cards.values():
+            card.known.show_open(False)
 
     def shoot_discover(self, recorded: str | None) -> None:
         """Before it may ask, what it offers, a model that is open, the choice that is looked at, and what is named."""

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from weighbridge.base.explain import WHAT_AND_NEXT, explain_code
 from weighbridge.base.units import size
-from weighbridge.base.words import mark, text
+from weighbridge.base.words import mark, plural, text
 from weighbridge.hardware.machine import Device, Machine
 from weighbridge.running.builds import Recipe, System, version_key
 from weighbridge_engines.api import Capability, Engine
@@ -46,6 +46,10 @@ _FORMATS: Mapping[str, str] = {
     "nvfp4": "NVFP4",
 }
 _VENDORS: Mapping[str, str] = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel", "apple": "Apple"}
+_OWN_LICENCES: Mapping[str, str] = {
+    "LicenseRef-NVIDIA-Proprietary": mark("NVIDIA's own"),
+    "LicenseRef-Microsoft-DirectML": mark("Microsoft's own"),
+}
 _NEEDS: Mapping[str, str] = {
     "cuda_toolkit": mark("the CUDA toolkit"),
     "compiler": mark("a C++ compiler"),
@@ -74,6 +78,13 @@ def format_in_words(format_id: str) -> str:
 def vendors_in_words(vendors: Iterable[str]) -> str:
     """ "AMD, Intel"."""
     return ", ".join(_VENDORS.get(vendor, vendor) for vendor in vendors)
+
+
+def licence_in_words(licence: str) -> str:
+    """ "licence MIT", "licences MIT, NVIDIA's own"; of an SPDX expression whose parts all hold."""
+    parts = licence.split(" AND ")
+    named = ", ".join(text(_OWN_LICENCES[part]) if part in _OWN_LICENCES else part for part in parts)
+    return plural("licence {named}", "licences {named}", len(parts), named=named)
 
 
 def needs_in_words(recipe: Recipe) -> str:

@@ -7,7 +7,7 @@ from tests.ui.engines.made_engines import ABSENT, CPU, CUDA, GIB, GPU, MADE, PLA
 from tests.ui.fakes import machine
 
 from weighbridge.choices.engine_order import Standing
-from weighbridge.choices.engine_words import cannot_in_words, why_not_here, why_unsuited
+from weighbridge.choices.engine_words import cannot_in_words, licence_in_words, why_not_here, why_unsuited
 from weighbridge.hardware.machine import Device, Memory, MemoryKind
 from weighbridge.running.builds import Build, BuildKind, System, offers
 from weighbridge.running.devices import Told
@@ -243,6 +243,21 @@ def test_what_a_build_needs_besides_and_where_it_was_not_tried_is_said():
     )
     shown, _ = by_id(known(OURS, recipes=(replace(recipe, verified=False, needs=()),)))
     assert (shown["made-cuda"].needs, shown["made-cuda"].untried) == ("", True)
+
+
+def test_a_build_that_suits_nothing_here_is_shown_with_its_reason_where_there_is_no_other():
+    nothing = replace(OURS, missing=Cause("engine.not_installed"), version=None)
+    shown, look = by_id(known(nothing, engine=ABSENT, recipes=(replace(CUDA, least_driver="580"),)))
+    assert ([one.id for one in look.builds], look.others, look.standing) == (["made-cuda"], (), Standing.OTHER)
+    assert shown["made-cuda"].said.startswith("It needs driver 580 or newer")
+
+
+@pytest.mark.parametrize(
+    ("licence", "words"),
+    [("MIT", "licence MIT"), ("MIT AND LicenseRef-NVIDIA-Proprietary", "licences MIT, NVIDIA's own")],
+)
+def test_licences_are_said_in_words(licence, words):
+    assert licence_in_words(licence) == words
 
 
 def test_the_engine_for_trials_is_no_card():

@@ -13,6 +13,7 @@ from tests.ui.fakes import running
 
 from weighbridge.running.installing import command_for
 from weighbridge.ui.engines.looks import Act
+from weighbridge_engines.api import Cause, Hardware
 
 SLOW = "while True: time.sleep(0.05)"
 SERVER = replace(MADE, id="llama_server", title="llama.cpp")
@@ -43,7 +44,7 @@ def cuda(services):
 
 def test_a_card_shows_what_is_here_and_what_can_be_had(make):
     made = make()
-    assert ids(made) == ["made", "made-plain", "made-cuda"]
+    assert ids(made) == ["made", "made-cuda", "made-plain"]
     assert made.page.rows["made"].shown[0] == "As it came with Weighbridge"
     assert made.page.rows["made"].shown[-1] == "Sees CPU (A Processor)"
     assert [row.first.text() for row in made.page.rows.values() if not row.first.isHidden()] == ["Install", "Install"]
@@ -207,8 +208,8 @@ def test_a_card_moves_to_its_section_and_stays_unfolded(qtbot, make):
 def test_what_should_be_known_unfolds_in_the_card(qtbot, make):
     made = make(engine=replace(MADE, notes=("Slow on Mondays.",)))
     card = made.page.cards["made"]
-    assert (card.known.line.text(), card.known.is_open) == ("1 thing to know of it", False)
-    assert card.known.line.accessibleName() == "1 thing to know of it: Made"
+    assert (card.known.line.text(), card.known.is_open) == ("1 thing to know", False)
+    assert card.known.line.accessibleName() == "1 thing to know: Made"
     qtbot.mouseClick(card.known.line, Qt.MouseButton.LeftButton)
     assert (card.known.is_open, card.notes) == (True, "Slow on Mondays.")
 
@@ -304,6 +305,26 @@ def test_a_program_that_is_on_the_list_and_fails_its_trial_says_so_in_its_row_un
     made.builds.add(path)
     qtbot.waitUntil(lambda: said(made).startswith(f"{path} is on the list."))
     assert made.builds.errors == {}
+
+
+@pytest.mark.parametrize(("known_as", "asked"), [("served", "getOpenFileName"), ("main.py", "getExistingDirectory")])
+def test_of_an_engine_that_we_never_install_the_user_shows_his_own_copy(qtbot, make, monkeypatch, known_as, asked):
+    shown = ("/nowhere/copy", "") if asked == "getOpenFileName" else "/nowhere/copy"
+    titles = []
+    monkeypatch.setattr(QFileDialog, asked, lambda page, title: titles.append(title) or shown)
+    cause = Cause("program.to_get", {"program": "made", "get": "elsewhere"})
+    engine = replace(ABSENT, missing=lambda: cause, placed=lambda path: ABSENT, known_as=known_as, hardware=Hardware())
+    made = make(engine=engine, recipes=())
+    row = made.page.rows["made"]
+    assert (row.shown[0], row.first.text(), row.first.accessibleName()) == (
+        "Your own copy",
+        "Add it…",
+        "Add it…: Made, Your own copy",
+    )
+    qtbot.mouseClick(row.first, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(made.page.errors.isVisible)
+    assert titles == ["Where is Made?"]
+    assert "/nowhere/copy" in made.page.errors.shown_report.what
 
 
 def test_asking_a_program_can_be_given_up(qtbot, make, tmp_path):

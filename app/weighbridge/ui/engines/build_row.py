@@ -29,6 +29,7 @@ _BADGES: Mapping[BuildState, tuple[str, str, str]] = {
 }
 _TITLES: Mapping[Act, str] = {
     Act.INSTALL: mark("Install"),
+    Act.OWN: mark("Add it…"),
     Act.USE: mark("Use"),
     Act.NEWER: mark("Look for a newer one"),
     Act.UPDATE: mark("Update (install anew)"),
@@ -47,7 +48,7 @@ _DOING: Mapping[Act, str] = {
     Act.REMOVE: mark("Removing it…"),
     Act.FORGET: mark("Taking it off the list…"),
 }
-_FIRST = (Act.INSTALL, Act.USE)
+_FIRST = (Act.INSTALL, Act.OWN, Act.USE)
 """What has a button of its own; the rest is in the menu."""
 FETCHING = (Act.INSTALL, Act.UPDATE, Act.NEWER)
 """What asks the network."""

@@ -92,7 +92,7 @@ class EngineCard(QFrame):
         self._notes.setText("\n".join(notes))
         self._known.setVisible(bool(notes))
         count = len(notes)
-        self._known.say(plural("{count} thing to know of it", "{count} things to know of it", count))
+        self._known.say(plural("{count} thing to know", "{count} things to know", count))
         self._known.line.setAccessibleName(f"{self._known.line.text()}: {self._title}")
 
     def _show_tags(self, look: EngineLook) -> None:

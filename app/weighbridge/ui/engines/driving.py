@@ -18,7 +18,7 @@ from weighbridge.running.builds import Build, BuildKind
 from weighbridge.running.devices import EngineDevices, Told
 from weighbridge.running.engines import Engines
 from weighbridge.running.installation import Installer, Outcome, disk_bytes
-from weighbridge.running.programs import ENGINE_ID
+from weighbridge.running.programs import engine_named
 from weighbridge.ui.background import Background
 from weighbridge.ui.engines import telling
 from weighbridge.ui.engines.installation import Installation, Said
@@ -121,15 +121,21 @@ class EngineBuilds(QObject):
         if machine is not None:
             self._do(build_id, Act.PROBE, lambda _task: self._ask(build_id, machine), self._probed)
 
-    def add(self, path: Path) -> None:
-        """Take in a program of the user's, and try it; it is used where the user says so."""
-        model = trial_model(self._models(), self.engines.catalogue[ENGINE_ID].formats)
+    def add(self, path: Path, engine_id: str | None = None) -> None:
+        """Take in a program of the user's, of that engine (None: as its name tells), and try it; it is used where the
+        user says so.
+        """
+        of = engine_id or engine_named(path, self.engines.catalogue.values())
+        model = trial_model(self._models(), self.engines.catalogue[of].formats)
 
         def added(build: Build) -> None:
             self.said.emit(Said(telling.added_in_words(build, tried=model is not None)))
 
         task = self._do(
-            str(path), Act.INSTALL, lambda task: self._installer.add(path, task, model=model, use=False), added
+            str(path),
+            Act.INSTALL,
+            lambda task: self._installer.add(path, task, model=model, use=False, engine_id=of),
+            added,
         )
         if task is not None:
             said = text("Asking {path} what it is, and trying it…", path=path)
@@ -230,7 +236,7 @@ class EngineBuilds(QObject):
 
     def _removed(self, build: Build) -> None:
         is_program = build.kind is BuildKind.PROGRAM
-        undo = ((text("Undo"), partial(self.add, Path(build.place))),) if is_program else ()
+        undo = ((text("Undo"), partial(self.add, Path(build.place), build.engine_id)),) if is_program else ()
         self.said.emit(Said(telling.removed_in_words(build), undo))
 
     def _ask(self, build_id: str, machine: Machine) -> tuple[Build, Told]:

@@ -25,6 +25,7 @@ class Act(StrEnum):
     """What can be done with a build."""
 
     INSTALL = "install"
+    OWN = "own"
     USE = "use"
     UPDATE = "update"
     NEWER = "newer"
@@ -113,10 +114,10 @@ def _engine(engine: Engine, place: Standing, known: Known, machine: Machine | No
     offered = [_absent(recipe, known.system, machine) for recipe in absent]
     fitting = [look for look in offered if look.state is BuildState.CAN_BE and not look.said]
     suited = sorted(fitting, key=lambda look: recipes[look.id].api == "cpu")
-    instead = bool(suited) or len(here) > 1
+    instead = bool(offered) or len(here) > 1
     shown = [_here(build, engine, known, recipes) for build in here if not (instead and is_not_installed(build))]
-    first = suited[:1] if not shown or _adds(suited, here, known, recipes) else []
-    others = [*suited[len(first) :], *(look for look in offered if look not in suited)]
+    first = (suited or offered)[:1] if not shown else suited[:1] if _adds(suited, here, known, recipes) else []
+    others = [look for look in (*suited, *(look for look in offered if look not in suited)) if look not in first]
     return EngineLook(
         id=engine.id,
         title=engine.title,
@@ -125,7 +126,7 @@ def _engine(engine: Engine, place: Standing, known: Known, machine: Machine | No
         cannot=engine_words.cannot_in_words(engine.capabilities),
         builds=(*sorted(shown, key=lambda look: look.state is not BuildState.IN_USE), *first),
         others=tuple(others),
-        suited=len(suited) - len(first),
+        suited=len([look for look in others if look in suited]),
         notes=engine_words.notes_in_words(engine),
         archived=engine.id in engine_words.ARCHIVED,
     )
@@ -152,7 +153,10 @@ def _here(build: Build, engine: Engine, known: Known, recipes: Mapping[str, Reci
         sees="" if devices is None and said else words.devices_in_words(devices),
         said=said,
         untried=recipe is not None and not recipe.verified and build.token is not True,
-        acts=tuple(_acts(build, state, is_asked=_is_asked(build, devices), known=known, recipe=recipe)),
+        acts=(
+            *((Act.OWN,) if state is BuildState.ABSENT and engine.placed is not None else ()),
+            *_acts(build, state, is_asked=_is_asked(build, devices), known=known, recipe=recipe),
+        ),
         command=_command(build, engine, state),
     )
 
@@ -168,7 +172,7 @@ def _state(build: Build) -> BuildState:
 def _about(build: Build, disk_bytes: int | None, licence: str | None) -> list[str]:
     version = text("Version {version}", version=build.version) if build.version else ""
     disk = text("{size} on the disk", size=size(disk_bytes)) if disk_bytes is not None else ""
-    licence_said = text("licence {licence}", licence=licence) if licence else ""
+    licence_said = engine_words.licence_in_words(licence) if licence else ""
     day = text("installed on {day}", day=build.installed_on) if build.installed_on else ""
     if build.kind is BuildKind.PROGRAM:
         return [text("Your program"), version]
@@ -225,7 +229,7 @@ def _command(build: Build, engine: Engine, state: BuildState) -> str:
 
 def _absent(recipe: Recipe, system: System, machine: Machine | None) -> BuildLook:
     foreign = engine_words.why_not_here(recipe, system)
-    about = [engine_words.fetched_in_words(recipe), text("licence {licence}", licence=recipe.licence)]
+    about = [engine_words.fetched_in_words(recipe), engine_words.licence_in_words(recipe.licence)]
     known_of = (engine_words.needs_in_words(recipe), engine_words.untried_in_words(recipe))
     acts = () if foreign else (Act.INSTALL, Act.WHEELS, Act.COPY)
     return BuildLook(

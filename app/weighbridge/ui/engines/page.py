@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QFileDialog, QScrollArea, QWidget
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.units import size
 from weighbridge.base.words import text
-from weighbridge.running.builds import Build
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.engines.banner import Banner, Banners
 from weighbridge.ui.engines.build_row import FETCHING, INSTALLING, BuildRow, Remedies
@@ -40,6 +39,7 @@ class EnginesPage(Page):
         super().__init__()
         self._services = services
         self._builds = services.builds
+        self._acts = self._made_acts()
         self._cards: dict[str, EngineCard] = {}
         self._banners = Banners(services.theme)
         self._wanted_id = ""
@@ -117,9 +117,20 @@ class EnginesPage(Page):
 
     def choose_program(self) -> None:
         """Let the user choose a server program, and take it in."""
-        chosen, _ = QFileDialog.getOpenFileName(self, text("Add a llama-server program"))
+        chosen, _ = QFileDialog.getOpenFileName(self, text("Add a server program"))
         if chosen:
             self._builds.add(Path(chosen))
+
+    def choose_own(self, engine_id: str) -> None:
+        """Let the user show where his own copy of an engine is: its program, or the folder that holds its script."""
+        engine = self._builds.engines.catalogue[engine_id]
+        title = text("Where is {engine}?", engine=engine.title)
+        if "." in engine.known_as:
+            chosen = QFileDialog.getExistingDirectory(self, title)
+        else:
+            chosen, _ = QFileDialog.getOpenFileName(self, title)
+        if chosen:
+            self._builds.add(Path(chosen), engine_id)
 
     def show_build(self, build_id: str) -> None:
         """Have a build in sight, or, by the id of an engine, the first of its builds; now or once it is there."""
@@ -128,26 +139,27 @@ class EnginesPage(Page):
 
     def do(self, act: Act, build_id: str) -> None:
         """Do what is asked with a build."""
-        match act:
-            case Act.INSTALL | Act.UPDATE:
-                self._builds.install(build_id)
-                self.show_build(build_id)
-            case Act.WHEELS:
-                self._choose_wheels(build_id)
-            case Act.NEWER:
-                self._builds.look_for_newer(build_id)
-            case Act.USE:
-                self._builds.use(build_id)
-            case Act.PROBE:
-                self._builds.probe(build_id)
-            case Act.LOG:
-                self._builds.read_log(build_id)
-            case Act.COPY:
-                self._copy(build_id)
-            case Act.REMOVE:
-                self._ask_to_remove(self._builds.engines.build(build_id))
-            case Act.FORGET:
-                self._builds.remove(build_id)
+        self._acts[act](build_id)
+
+    def _made_acts(self) -> Mapping[Act, Callable[[str], object]]:
+        builds = self._builds
+        return {
+            Act.INSTALL: self._install,
+            Act.OWN: self.choose_own,
+            Act.NEWER: builds.look_for_newer,
+            Act.UPDATE: self._install,
+            Act.WHEELS: self._choose_wheels,
+            Act.USE: builds.use,
+            Act.PROBE: builds.probe,
+            Act.LOG: builds.read_log,
+            Act.COPY: self._copy,
+            Act.REMOVE: self._ask_to_remove,
+            Act.FORGET: builds.remove,
+        }
+
+    def _install(self, build_id: str) -> None:
+        self._builds.install(build_id)
+        self.show_build(build_id)
 
     def _lay_out(self) -> None:
         head = row(label(text("Engines"), "title"), None, self._again, self._add)
@@ -326,8 +338,8 @@ class EnginesPage(Page):
             commands = {one.id: one.command for look in found for one in (*look.builds, *look.others)}
             copy(commands[build_id], made.more)
 
-    def _ask_to_remove(self, build: Build) -> None:
-        known = self._builds.known
+    def _ask_to_remove(self, build_id: str) -> None:
+        build, known = self._builds.engines.build(build_id), self._builds.known
         taken = known.bytes_of.get(build.id) if known is not None else None
         what = text("Remove the {build} build of {engine}?", build=build.title, engine=build.engine_title)
         folder = short(Path(build.place).parent, Path.home())

@@ -27,9 +27,10 @@ class Sections(QWidget):
         self._headings: dict[Standing, QLabel] = {}
         self._columns: dict[Standing, QVBoxLayout] = {}
         self._order: tuple[tuple[Standing, EngineCard], ...] = ()
-        whole = column(owner=self, gap=3)
+        whole = column(owner=self, gap=2)
         for place, heading in _HEADINGS.items():
             self._headings[place] = label(text(heading), "dim")
+            self._headings[place].setContentsMargins(0, STEP, 0, 0)
             self._columns[place] = column(gap=3)
             whole.addWidget(self._headings[place])
             whole.addLayout(self._columns[place])
