@@ -26,12 +26,12 @@ _ORDER = (Verdict.FITS, Verdict.TIGHT, Verdict.PARTIAL)
 
 
 def model_for(case: Case, engine: Candidate) -> Choice | None:
-    """The model here that suits best: that fits, is fast enough to read along where that is known, and is the largest.
-    None where there is none that this engine runs.
+    """The model here that suits best: that was trained for such a context, fits, is fast enough to read along where
+    that is known, and is the largest. None where there is none that this engine runs.
     """
     weighed = [choice for model in _able(case, engine) if (choice := weighed_for(case, engine, model)) is not None]
     good = [choice for choice in weighed if choice.fit is not None and choice.fit.verdict in GOOD]
-    return min(good, key=_key, default=None)
+    return min(good, key=lambda choice: _key(choice, case.answers.context), default=None)
 
 
 def weighed_for(case: Case, engine: Candidate, model: Model) -> Choice | None:
@@ -42,7 +42,8 @@ def weighed_for(case: Case, engine: Candidate, model: Model) -> Choice | None:
     if shelf is None:
         return None
     answers = case.answers
-    start = replace(shelf.start(model), engine=engine.id, context=answers.context * answers.users, slots=answers.users)
+    at_once = answers.users if engine.parallel else 1
+    start = replace(shelf.start(model), engine=engine.id, context=answers.context * at_once, slots=at_once)
     first: Choice | None = None
     for load in _loads(start, engine.known.small_cache):
         try:
@@ -100,11 +101,20 @@ def _loads(start: Load, small_cache: str) -> Iterator[Load]:
         yield replace(start, key_type=small_cache, value_type=small_cache)
 
 
-def _key(choice: Choice) -> tuple[float, ...]:
-    """The least is the best."""
+def _key(choice: Choice, context: int) -> tuple[float, ...]:
+    """The least is the best: one trained for less than the context is behind all others."""
     writing = choice.speeds.decode if choice.speeds else None
     slow = writing is not None and writing.mid_tps < USABLE_TPS
     assert choice.fit is not None
-    parameters = choice.model.info.parameters if choice.model.info else None
+    info = choice.model.info
+    parameters = info.parameters if info else None
+    trained = info.context_length if info else None
     order = _ORDER.index(choice.fit.verdict)
-    return (order == 2, slow, order, -(parameters or 0), -choice.model.size_bytes)
+    return (
+        trained is not None and trained < context,
+        order == 2,
+        slow,
+        order,
+        -(parameters or 0),
+        -choice.model.size_bytes,
+    )

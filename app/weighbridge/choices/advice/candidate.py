@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from weighbridge.choices.advice.answers import Need
 from weighbridge.choices.advice.ground import Ground
@@ -43,7 +44,7 @@ class Candidate:
         """What it runs."""
         return self.engine.formats if self.engine is not None else self.known.formats
 
-    @property
+    @cached_property
     def here(self) -> bool:
         """Whether it is installed, on a machine that is this one."""
         return self.engine is not None and not self.ground.elsewhere and self.engine.missing() is None
@@ -52,7 +53,7 @@ class Candidate:
     def parallel(self) -> bool:
         """Whether it answers several at a time."""
         told = self.engine is not None and Capability.PARALLEL in self.engine.capabilities
-        return told or self.known.serves
+        return told or self.known.serves or "parallel" in self.known.can
 
     def can(self, need: Need) -> bool:
         """Whether it can do what is needed, as it tells itself, or as is known of it."""

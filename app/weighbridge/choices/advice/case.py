@@ -46,7 +46,8 @@ class Case:
     @cached_property
     def order(self) -> Order:
         """The rows of the table that decide."""
-        return Order(self.answers.hardware.value, load_of(self.answers))
+        frugal = self.answers.goal is Goal.COST
+        return Order(self.answers.hardware.value, load_of(self.answers), ready_first=frugal)
 
     @cached_property
     def engines(self) -> tuple[Ranked, ...]:
@@ -97,7 +98,8 @@ def _rows() -> Iterator[tuple[str, Callable[[Answers], bool]]]:
     yield "compress", lambda told: Need.COMPRESS in told.needs or (Need.VISION in told.needs and told.serves)
     yield "adapters", lambda told: Need.ADAPTERS in told.needs
     yield "shared", lambda told: told.serves and _is_shared(told)
-    yield "many_users", lambda told: told.serves
+    yield "many_users", lambda told: told.serves or (told.goal is Goal.THROUGHPUT and told.users > 1)
+    yield "portable", lambda told: told.goal is Goal.PORTABILITY
     yield "simple", lambda told: told.goal is Goal.SIMPLICITY and told.users < SEVERAL_USERS
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weighbridge.choices.advice.advice import Action, ActionKind, Point, Reason, Topic
@@ -35,7 +35,8 @@ class _Setting:
         if self.choice is None or not self.engine.here:
             return None
         model = self.choice.model
-        return Action(ActionKind.CHANGE, model.title, self.engine.id, model_id=model.id, changes=changes)
+        load = replace(self.choice.load, **changes)
+        return Action(ActionKind.CHANGE, model.title, self.engine.id, model_id=model.id, load=load, changes=changes)
 
 
 def settings_for(case: Case, engine: Candidate, choice: Choice | None) -> tuple[Point, ...]:
@@ -69,8 +70,8 @@ def _context(one: _Setting) -> Iterator[Point]:
 def _cache(one: _Setting) -> Iterator[Point]:
     small, answers = one.engine.known.small_cache, one.case.answers
     used = one.choice.load.key_type if one.choice is not None else None
-    long = answers.context * answers.users >= LONG_CONTEXT
-    if not small or not (long or used == small):
+    may_fill = one.choice is None and answers.context * answers.users >= LONG_CONTEXT
+    if not small or not (may_fill or used == small):
         return
     why = (
         [Reason("cache_long", {"total": answers.context * answers.users})] if used != small else [Reason("cache_fits")]

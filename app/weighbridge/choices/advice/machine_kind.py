@@ -87,8 +87,8 @@ def fast_of(machine: Machine) -> Fast:
 
 
 def system_of(machine: Machine) -> str:
-    """ "linux", "windows" or "darwin"; another system by its own name in small letters. A machine with NVIDIA's cards that
-    somebody thinks of on a Mac is no Mac.
+    """ "linux", "windows" or "darwin"; another system by its own name in small letters. A machine with NVIDIA's cards
+    that somebody thinks of on a Mac is no Mac.
     """
     name = machine.system.partition(" ")[0].casefold()
     return "linux" if name == "darwin" and any(card.vendor == "nvidia" for card in machine.devices) else name

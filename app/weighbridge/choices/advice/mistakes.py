@@ -14,6 +14,7 @@ from weighbridge.estimates.estimate import Term
 SLOW_GBS, MUCH_BYTES = 300.0, 48 << 30
 """So much memory below so much bandwidth holds models that it writes slowly."""
 
+_WEAK = (Link.PCIE, Link.ETHERNET, Link.THUNDERBOLT)
 _GAPS = (Need.JSON_SCHEMA, Need.TOOLS)
 
 
@@ -45,7 +46,7 @@ def _of_cache(case: Case, choice: Choice | None) -> Iterator[Reason]:
 
 def _of_cards(case: Case) -> Iterator[Reason]:
     answers, fast = case.answers, case.fast
-    if fast.count > 1 and answers.link not in (Link.NVLINK, Link.NONE):
+    if fast.count > 1 and answers.link in _WEAK:
         yield Reason("tensor_on_weak_link", {"cards": fast.count, "link": answers.link.value})
     if answers.hardware in (Hardware.AMD_CARD, Hardware.AMD_SERVER):
         yield Reason("numbers_of_others")

@@ -73,6 +73,7 @@ SENTENCES: Mapping[str, str] = {
     "for_checking": mark("transformers is the reference: what it answers is the model's own."),
     "for_application": mark("Inside a program: MLC for browsers and phones, ONNX Runtime GenAI for native ones."),
     "for_simple": mark("Little to set up and few streams: Ollama, until more come."),
+    "for_portable": mark("A GGUF is one file that llama.cpp runs on any machine."),
     "for_least_memory": mark("The least memory: small caches, and nothing taken ahead."),
     "beside_dynamo": mark("{engine} for several machines: it routes by KV cache and scales with the load."),
     "beside_exllamav3": mark("{engine} has the smallest caches and takes nothing ahead."),

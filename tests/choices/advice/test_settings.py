@@ -1,0 +1,224 @@
+"""Formats, bits, settings and warnings, with a model of the library and without one."""
+
+from dataclasses import replace
+
+import pytest
+from tests.choices.advice.made_grounds import absent, advised, codes, ground, on_processor, with_cards
+from tests.choices.made_surroundings import GIB, RTX, around, machine, model
+from tests.estimates.made_blueprints import made
+
+from weighbridge.choices.advice.advice import ActionKind, Topic
+from weighbridge.choices.advice.answers import Goal, Link, ModelKind, Need, Prompt, Purpose, Room, Sharing
+from weighbridge.choices.advice.prefill import prefilled
+from weighbridge.estimates.fit import Verdict
+from weighbridge.formats.architectures import Kind
+from weighbridge.formats.model import ModelInfo
+from weighbridge.hardware.machine import Bandwidth
+
+CARD = replace(RTX, bandwidth=Bandwidth(936, 936, "a table"), compute_capability="8.6")
+TOKEN_BYTES = 10 * 4096
+"""Of the cache of the made model of ten layers."""
+
+
+def on_rtx(*sizes, installed=("llama_server",)):
+    """A machine with one card and models of so many layers of 1 GiB each."""
+    models = [model(id=f"m{layers}", title=f"M{layers}", size_bytes=(layers + 2) * GIB) for layers in sizes]
+    blueprints = {one.id: made(layers) for one, layers in zip(models, sizes, strict=True)}
+    here = around(CARD, engines=absent(*installed), machine=machine(CARD, free_gib=60, total_gib=64))
+    return ground(here, elsewhere=False, models=models, blueprints=blueprints)
+
+
+def setting(advice, topic):
+    return next((point for point in advice.settings if point.topic is topic), None)
+
+
+@pytest.mark.parametrize(
+    ("card", "count", "changes", "format_id"),
+    [
+        ("RTX 3090", 1, {}, "exl3"),
+        ("RTX 3090", 1, {"users": 8}, "awq"),
+        ("RTX 4090", 1, {"users": 8}, "fp8"),
+        ("RTX 5090", 1, {"users": 8}, "nvfp4"),
+        ("H100 SXM5 80 GB", 8, {}, "fp8"),
+        ("B200", 8, {}, "nvfp4"),
+        ("Instinct MI300X", 8, {}, "fp8"),
+        ("M4 Max 40-core", 1, {}, "mlx"),
+        ("Radeon RX 7900 XTX", 1, {}, "gguf"),
+        ("RTX 3090", 1, {"format": "gguf"}, "gguf"),
+    ],
+)
+def test_the_format_is_the_one_with_kernels(card, count, changes, format_id):
+    advice = advised(with_cards(card, count), **changes)
+    assert advice.format.what.values["format"] == format_id
+
+
+def test_where_fp8_is_too_new_that_is_said():
+    why = {one.code: one.values for one in advised(with_cards("RTX 3090"), users=8).format.why}
+    assert (why["no_fp8"]["capability"], why["no_fp8"]["least"]) == ("8.6", "8.9")
+
+
+def test_how_large_a_model_may_be_is_by_the_room_and_the_bits():
+    advice = advised(with_cards("RTX 3090"))
+    room = advice.quant.why[0].values["room_bytes"]
+    assert room == int(23.5 * GIB) - int(24 * GIB * 0.05)  # what a desktop leaves, and the larger margin
+    assert advice.quant.what.values["sizes"][0] == ("8.0 bpw", 8.0, room)
+    assert advice.quant.what.values["sizes"][-1] == ("4.0 bpw", 4.0, 2 * room)
+
+
+def test_the_search_is_for_models_that_fit():
+    advice = advised(with_cards("RTX 3090"))
+    query = advice.format.action.query
+    room = advice.quant.why[0].values["room_bytes"]
+    assert (query.format, query.most_parameters, query.least_parameters) == ("exl3", 2 * room, room // 2)
+    assert advice.quant.action.query.most_parameters == room  # near lossless
+    served = advised(with_cards("RTX 4090"), users=8, needs=frozenset({Need.VISION})).format.action.query
+    assert (served.format, served.words, served.task) == (None, "fp8", "image-text-to-text")
+
+
+def test_a_model_that_is_here_and_suits_is_to_be_loaded():
+    advice = advised(on_rtx(10), format="gguf")
+    assert (advice.model.what.values["model"], advice.choice.fit.verdict) == ("M10", Verdict.FITS)
+    assert (advice.model.action.kind, advice.model.action.model_id) == (ActionKind.LOAD, "m10")
+    assert advice.model.action.load.engine == "llama_server"
+    takes = setting(advice, Topic.CONTEXT).why[0].values
+    assert (takes["kv_bytes"], takes["model_bytes"]) == (4096 * TOKEN_BYTES, 12 * GIB)
+    assert setting(advice, Topic.CACHE) is None
+
+
+def test_the_largest_that_fits_whole_is_taken_before_one_that_fits_in_part():
+    assert advised(on_rtx(4, 10, 30), format="gguf").choice.model.id == "m10"
+
+
+def test_beside_an_engine_to_install_the_model_that_is_here_is_told():
+    advice = advised(on_rtx(10))
+    assert (advice.engine.what.values["engine"], advice.model) == ("ExLlamaV3", None)
+    beside = next(point for point in advice.also if point.what.values["engine"] == "llama.cpp")
+    assert (beside.action.kind, beside.action.model_id) == (ActionKind.LOAD, "m10")
+
+
+def test_a_cache_that_does_not_fit_as_f16_is_made_smaller_and_both_numbers_are_weighed():
+    advice = advised(on_rtx(11), format="gguf", context=131_072, users=2)
+    load = advice.choice.load
+    assert (load.context, load.slots, load.key_type, load.value_type) == (262_144, 2, "q8_0", "q8_0")
+    assert advice.choice.fit.verdict in (Verdict.FITS, Verdict.TIGHT)
+    cache = setting(advice, Topic.CACHE)
+    assert codes(cache.why) == ["cache_fits", "cache_smaller"]
+    assert cache.action.changes == {"key_type": "q8_0", "value_type": "q8_0"}
+    assert cache.why[1].values["share"] == pytest.approx(34 / 64)
+    assert setting(advice, Topic.SLOTS).action.changes == {"slots": 2}
+    ignored = next(one for one in advice.warnings if one.code == "cache_ignored")
+    assert ignored.values["kv_bytes"] == 262_144 * 11 * 4096 * 34 // 64
+
+
+def test_of_a_model_that_lies_in_part_on_the_card_the_layers_are_told():
+    advice = advised(on_rtx(30), format="gguf")
+    fit = advice.choice.fit
+    layers = setting(advice, Topic.LAYERS)
+    assert fit.verdict is Verdict.PARTIAL
+    assert layers.what.values["layers"] == fit.gpu_layers < fit.all_layers
+    assert layers.action.changes["gpu_layers"] == layers.action.load.gpu_layers == fit.gpu_layers
+    assert setting(advice, Topic.CONTEXT).against[0].code == "context_longest"
+
+
+def test_a_model_trained_for_less_says_so():
+    advice = advised(on_rtx(10), format="gguf", context=200_000)
+    assert "context_trained" in codes(setting(advice, Topic.CONTEXT).against)
+
+
+def test_without_a_model_the_context_is_a_setting_of_the_program():
+    action = setting(advised(with_cards("RTX 3090"), context=16_384), Topic.CONTEXT).action
+    assert (action.kind, action.model_id, action.changes) == (ActionKind.CHANGE, "", {"context": 16_384})
+
+
+def test_engines_that_take_a_share_of_the_card_say_how_much():
+    reserved = setting(advised(with_cards("RTX 4090"), users=8), Topic.RESERVED)
+    assert reserved.why[0].values["bytes"] == int(24 * GIB * 0.92)
+    assert setting(advised(with_cards("RTX 4090")), Topic.RESERVED) is None
+
+
+def test_a_fleet_has_a_command_and_an_address():
+    advice = advised(with_cards("H100 SXM5 80 GB", 8), purpose=Purpose.FLEET)
+    assert (advice.engine.action.kind, advice.engine.action.preset) == (ActionKind.ATTACH, "dynamo")
+    split = setting(advice, Topic.SPLIT)
+    assert split.action.kind is ActionKind.RUN
+    assert "--tensor-parallel-size 8" in split.action.command
+    assert "fleet" in codes(advice.hardware.why)
+
+
+def test_with_an_unknown_link_one_is_to_look():
+    split = setting(advised(with_cards("RTX 3090", 2)), Topic.SPLIT)
+    assert (codes(split.against), split.action.command) == (["link_unknown"], "nvidia-smi topo -m")
+
+
+@pytest.mark.parametrize(
+    ("made_ground", "changes", "code"),
+    [
+        (lambda: with_cards("H100 SXM5 80 GB", 8), {"sharing": Sharing.START}, "prefix_by_itself"),
+        (on_processor, {"sharing": Sharing.AGENTS}, "prefix_room"),
+        (lambda: with_cards("M4 Max 40-core"), {"sharing": Sharing.START}, "prefix_one"),
+    ],
+)
+def test_what_prompts_have_in_common_is_read_once(made_ground, changes, code):
+    assert setting(advised(made_ground(), **changes), Topic.PREFIX).what.code == code
+
+
+def test_long_prompts_are_read_in_whole_batches_on_a_card():
+    batch = setting(advised(on_rtx(10), format="gguf", prompt=Prompt.LONG), Topic.BATCH)
+    assert batch.what.code == "batch_own"
+    assert setting(advised(on_rtx(10), format="gguf"), Topic.BATCH) is None
+
+
+@pytest.mark.parametrize(
+    ("made_ground", "changes", "expected"),
+    [
+        (lambda: with_cards("RTX 3090"), {}, {"unverified"}),
+        (lambda: with_cards("RTX 3090", 2), {"link": Link.PCIE}, {"tensor_on_weak_link", "unverified"}),
+        (lambda: with_cards("RTX 3090", 2), {"link": Link.NVLINK}, {"unverified"}),
+        (lambda: with_cards("M4 Pro 20-core", ram_gib=64), {}, {"by_memory_alone"}),
+        (lambda: with_cards("Instinct MI300X", 8), {}, {"numbers_of_others"}),
+        (on_processor, {"users": 4}, {"local_as_public", "measured_alone"}),
+        (on_processor, {"context": 65_536}, {"cache_ignored"}),
+        (on_processor, {"kind": ModelKind.MOE}, {"experts_count"}),
+        (on_processor, {"kind": ModelKind.HYBRID}, {"architecture_ignored"}),
+        (on_processor, {"goal": Goal.THROUGHPUT}, {"charts_without_load"}),
+        (on_processor, {"needs": frozenset({Need.TOOLS})}, {"openai_gaps"}),
+        (on_processor, {"goal": Goal.PRIVACY, "purpose": Purpose.APPLICATION}, {"address_counts", "openai_gaps"}),
+        (on_processor, {}, set()),
+    ],
+)
+def test_only_mistakes_that_apply_are_warned_of(made_ground, changes, expected):
+    said = set(codes(advised(made_ground(), **changes).warnings))
+    assert said - {"unverified"} == expected - {"unverified"}
+    assert ("unverified" in said) >= ("unverified" in expected)
+
+
+def test_where_nothing_can_do_it_the_reasons_are_there():
+    advice = advised(on_processor(), needs=frozenset({Need.ADAPTERS}))
+    assert (advice.engine, advice.format, advice.settings) == (None, None, ())
+    assert all(one.against for one in advice.engines)
+
+
+def test_unknown_bandwidth_is_said_and_can_be_measured():
+    hardware = advised(on_processor()).hardware
+    assert codes(hardware.against) == ["bandwidth_unknown"]
+    assert hardware.action.command == "weighbridge hardware --measure"
+    known = advised(on_processor(gbs=80.0)).hardware
+    assert (known.against, known.action) == ((), None)
+    assert known.why[0].values["most_tps"] == pytest.approx(80e9 / (32 * GIB))
+
+
+@pytest.mark.parametrize(("sizes", "room"), [((10,), Room.FAST), ((30,), Room.PARTLY), ((), Room.UNKNOWN)])
+def test_where_the_model_lies_is_told_by_the_one_that_is_here(sizes, room):
+    here = on_rtx(*sizes) if sizes else ground(around(CARD, engines=absent("llama_server")), elsewhere=False)
+    told = prefilled(here, 4096)
+    assert told.answers.room is room
+    assert told.basis["room"].code == ("from_model" if sizes else "usual")
+
+
+def test_what_kind_of_model_is_here():
+    info = ModelInfo("gguf", Kind.CHAT, experts=8, experts_used=2)
+    here = on_rtx(10)
+    (one,) = here.shelf.models
+    mixed = replace(here, shelf=replace(here.shelf, models=(replace(one, info=info),)))
+    assert prefilled(mixed, 4096).answers.kind is ModelKind.MOE
+    assert prefilled(here, 4096).answers.kind is ModelKind.DENSE
