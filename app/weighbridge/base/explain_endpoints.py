@@ -51,6 +51,10 @@ ENDPOINTS: Mapping[str, tuple[str, str]] = {
         mark("{endpoint} takes no more requests just now (HTTP 429). {message}"),
         mark("Try again later; it does not say when."),
     ),
+    "endpoint.load_options": (
+        mark("How {model} is loaded is for {endpoint} to say, not for Weighbridge."),
+        mark("Leave out the options about loading."),
+    ),
     "endpoint.name": (
         mark("No name server knows the host of {address} ({reason})."),
         mark("Check the address, and the connection to the network."),

@@ -154,7 +154,7 @@ def owner_of_engines(
     a preset for `model` alone: what of it cannot be used is told on standard error.
 
     `mark` is that of the data folder's lock, where we hold it: what its last owner left behind is ended first. Raises
-    NotFound where `model` has no such preset.
+    NotFound where `model` has no such preset, and Refused where load options are given for one of an endpoint.
     """
     from weighbridge.chat.speeds import AnswerSpeeds
     from weighbridge.choices.blueprints import Blueprints
@@ -178,6 +178,9 @@ def owner_of_engines(
         engine=arguments.engine,
         in_process=arguments.in_process or None,
     )
+    said = asked != Asked() or arguments.set or arguments.preset
+    if model is not None and model.remote is not None and said:
+        raise Refused("endpoint.load_options", model=model.id, endpoint=model.remote.endpoint)
     kept = settings().value
     end_leftovers(mark)
     environment = marked(os.environ, mark)

@@ -8,7 +8,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.errors import Refused, WeighbridgeError
@@ -81,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
                 owned.supervisor.lease(model).result() as lease,
                 owned.attend(model, lambda: shown.reading),
             ):
+                _tell_left_out(lease.left_out(sampling.body()), model)
                 shown = _Shown(quiet=arguments.json)
                 client.stream(lease, body, shown.take, Task())
             if shown.fault is not None and model.remote is None:
@@ -95,6 +96,17 @@ def _tell_reach(model: Model) -> None:
     """Say on standard error that what is asked leaves this computer, where it does."""
     if model.remote is not None and model.leaves:
         told = text("What you ask leaves this computer: {endpoint} answers.", endpoint=model.remote.endpoint)
+        print(told, file=sys.stderr)
+
+
+def _tell_left_out(fields: Sequence[str], model: Model) -> None:
+    """Say on standard error what of that which was asked is not known there."""
+    if fields:
+        told = text(
+            "{model} is asked without what its server does not know: {fields}.",
+            model=model.id,
+            fields=", ".join(fields),
+        )
         print(told, file=sys.stderr)
 
 

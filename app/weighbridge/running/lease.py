@@ -60,6 +60,11 @@ class Lease:
         told = body if known is None else {field: value for field, value in body.items() if field in known}
         return {**told, "model": name}
 
+    def left_out(self, body: Mapping[str, Any]) -> tuple[str, ...]:
+        """The fields of `body` that its engine does not know: they are left out on the way to it."""
+        known = self._dialect.fields
+        return () if known is None else tuple(field for field in body if field not in known)
+
     @property
     def _dialect(self) -> Dialect:
         return _ANY if self.engine is None else self.engine.dialect
