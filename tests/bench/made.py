@@ -26,6 +26,7 @@ def turn(text="one two three", number=1, **changes):
         "prompt_tps": 400.0,
         "ttft_ms": 120.0,
         "by_engine": True,
+        "read_by_engine": True,
         "finish": "stop",
         "busy": 0.01,
         "alone": True,

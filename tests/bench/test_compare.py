@@ -72,6 +72,7 @@ def other(**changes):
         (other(cached_tokens=39), "compare.cached"),
         (other(cached_tokens=None), "compare.cache_untold"),
         (other(by_engine=False), "compare.counted"),
+        (other(read_by_engine=False), "compare.counted"),
         (other(output_tokens=9), "compare.short"),
         (other(prompt_tokens=31), "compare.prompt_differs"),
         (column("b", [turn(LONG, decode_tps=40.0), turn(LONG, 2, decode_tps=60.0)]), "compare.unsteady"),

@@ -29,7 +29,7 @@ def test_an_answer_with_the_figures_of_its_engine():
     turn = heard(PromptProgress(40, 10, 40), Delta("Hel"), Delta("lo"), timings, Finish("stop"), Done()).turn(2, None)
     assert (turn.number, turn.text, turn.pieces, turn.finish) == (2, "Hello", ("Hel", "lo"), "stop")
     assert (turn.prompt_tokens, turn.cached_tokens, turn.output_tokens) == (40, 10, 2)
-    assert (turn.decode_tps, turn.prompt_tps, turn.by_engine) == (40.0, 300.0, True)
+    assert (turn.decode_tps, turn.prompt_tps, turn.by_engine, turn.read_by_engine) == (40.0, 300.0, True, True)
     assert turn.ttft_ms == pytest.approx(200)
     assert (turn.busy, turn.alone, turn.answer_ms) == (None, None, None)
 
@@ -38,6 +38,7 @@ def test_an_answer_that_was_counted_here():
     turn = heard(Delta("a"), Delta(" b"), Delta(" c"), Usage(12, 3), Finish("length"), Done()).turn(1, None)
     assert (turn.by_engine, turn.prompt_tokens, turn.cached_tokens) == (False, 12, None)
     assert (turn.decode_tps, turn.output_tokens) == (pytest.approx(10.0), 3)
+    assert (turn.prompt_tps, turn.read_by_engine) == (pytest.approx(120.0), False)  # 12 tokens until the first came
 
 
 def test_zeros_of_an_engine_that_counts_nothing_are_unknown():

@@ -28,8 +28,8 @@ COMPARE: Mapping[str, tuple[str, str]] = {
         mark("Name one with --context: it changes the memory, and may change the speed."),
     ),
     "compare.counted": (
-        mark("{column} tells no figures of its own: its tokens were counted and timed here, which “~” marks."),
-        "",
+        mark("{column} does not tell all figures itself: what “~” marks was counted and timed here."),
+        mark("A prompt is read faster than that: the wait for the first token was taken for its reading."),
     ),
     "compare.elsewhere": (
         mark("{column} answered from {endpoint}."),

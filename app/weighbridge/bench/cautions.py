@@ -64,7 +64,7 @@ def _of_cache(column: Column, figures: Score) -> Iterator[Cause]:
 
 def _of_turns(column: Column, figures: Score, comparison: Comparison) -> Iterator[Cause]:
     name = column.name
-    if not figures.by_engine:
+    if not (figures.by_engine and figures.read_by_engine):
         yield Cause("compare.counted", {"column": name})
     if figures.output_tokens is not None and figures.output_tokens.least < LEAST_OUTPUT:
         yield Cause("compare.short", {"column": name, "tokens": round(figures.output_tokens.least)})

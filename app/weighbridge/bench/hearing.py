@@ -62,10 +62,11 @@ class Hearing:
             prompt_tokens=total or None,
             cached_tokens=cached,
             decode_tps=reading.decode_tps,
-            prompt_tps=reading.prompt_tps,
+            prompt_tps=reading.prompt_tps or _read_tps(total, cached, reading.ttft_ms),
             ttft_ms=reading.ttft_ms,
             answer_ms=(self._answer_s - self._sent_s) * 1000 if thought and self._answer_s is not None else None,
             by_engine=reading.source == "engine",
+            read_by_engine=bool(reading.prompt_tps),
             finish=self._finish,
             busy=None if company is None else company.busy,
             alone=None if company is None else company.alone,
@@ -77,3 +78,8 @@ class Hearing:
         if delta.text:
             self._pieces.append(delta.text)
             self._answer_s = self._clock() if self._answer_s is None else self._answer_s
+
+
+def _read_tps(total: int | None, cached: int | None, ttft_ms: float | None) -> float | None:
+    """How fast a prompt was read at least: the wait holds its first token, too."""
+    return (total - (cached or 0)) * 1000 / ttft_ms if total and ttft_ms else None

@@ -23,7 +23,8 @@ class Turn:
 
     `pieces` are the parts of the text as they came, each a token where there are as many as `output_tokens`. Of the
     `prompt_tokens`, `cached_tokens` were known from before. `ttft_ms` is until the first token, `answer_ms` until the
-    first one that is no thinking, where a model thinks. `by_engine`: counted and timed by the engine. `finish` is why
+    first one that is no thinking, where a model thinks. `by_engine`: written tokens were counted and timed by the
+    engine, `read_by_engine`: so was the reading of the prompt; else it is the wait for the first token. `finish` is why
     it ended. `busy` is the share of the processor that others used, `alone` whether no other model was at work.
     """
 
@@ -38,6 +39,7 @@ class Turn:
     ttft_ms: float | None = None
     answer_ms: float | None = None
     by_engine: bool = False
+    read_by_engine: bool = False
     finish: str | None = None
     busy: float | None = None
     alone: bool | None = None

@@ -38,6 +38,7 @@ class Score:
     output_tokens: Spread | None
     prompt_tokens: int | None
     by_engine: bool
+    read_by_engine: bool
     warm: bool | None
     busy: float | None
 
@@ -73,6 +74,7 @@ def score(column: Column) -> Score:
         output_tokens=spread(float(turn.output_tokens) for turn in turns),
         prompt_tokens=next((turn.prompt_tokens for turn in turns if turn.prompt_tokens is not None), None),
         by_engine=bool(turns) and all(turn.by_engine for turn in turns),
+        read_by_engine=bool(read) and all(turn.read_by_engine for turn in read),
         warm=_warm(turns),
         busy=max((turn.busy for turn in turns if turn.busy is not None), default=None),
     )

@@ -164,17 +164,17 @@ def logs(comparison: Comparison) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def _figures(column: Column) -> tuple[str, ...]:
     told = score(column)
-    sign = "" if told.by_engine else "~"
     return (
         column.name,
-        sign + _range(told.decode_tps, speed),
-        _range(told.prompt_tps, speed),
+        _sign(told.by_engine, told.decode_tps) + _range(told.decode_tps, speed),
+        _sign(told.read_by_engine, told.prompt_tps) + _range(told.prompt_tps, speed),
         _range(told.ttft_ms, seconds),
         seconds(column.load_ms),
         held_in_words(column.held),
         size(column.held.peak_bytes),
         text("unknown") if told.prompt_tokens is None else number(told.prompt_tokens),
-        sign + _range(told.output_tokens, lambda count: text("unknown") if count is None else number(count)),
+        _sign(told.by_engine, told.output_tokens)
+        + _range(told.output_tokens, lambda count: text("unknown") if count is None else number(count)),
         ", ".join(sorted({_finish(turn.finish) for turn in column.turns})),
     )
 
@@ -222,6 +222,11 @@ def _range(known: Spread | None, shown: Callable[[float | None], str]) -> str:
     if least == most:
         return shown(known.median)
     return f"{shown(known.median)} ({_bare(least)} – {_bare(most)})"
+
+
+def _sign(by_engine: bool, known: Spread | None) -> str:
+    """What marks a figure that was counted here."""
+    return "" if by_engine or known is None else "~"
 
 
 def _bare(figure: str) -> str:
