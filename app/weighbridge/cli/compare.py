@@ -185,9 +185,10 @@ def _measured(
     """Carry `plan` out, as far as the user lets it."""
     from weighbridge.bench.result import Comparison
     from weighbridge.bench.run import Around, Bench
-    from weighbridge.cli.compare_words import no_step, tell_step
+    from weighbridge.cli.compare_words import no_step, tell_reach, tell_step
     from weighbridge.cli.surroundings import seen_machine
 
+    tell_reach(plan)
     told = no_step if arguments.json else partial(tell_step, plan)
     machine, begun_at = seen_machine(arguments.engines()), time.time()
     bench = Bench(owned.supervisor, client, plan, Around(owned.attend, told))

@@ -96,7 +96,8 @@ def _entry(
     from weighbridge.bench.plan import Entry
     from weighbridge.running.choose import engine_for
 
-    load = replace(plain_load(model), engine=engine_id)
+    load = plain_load(model)
+    load = replace(load, engine=engine_id or load.engine)
     try:
         engine = engine_for(model, engines.values(), load)
     except WeighbridgeError as error:

@@ -33,6 +33,14 @@ def shown(comparison: Comparison) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def tell_reach(plan: Plan) -> None:
+    """Say on standard error where what is asked leaves this computer."""
+    for endpoint in sorted(
+        {one.model.remote.endpoint for one in plan.entries if one.model.remote and one.model.leaves}
+    ):
+        print(text("What you ask leaves this computer: {endpoint} answers.", endpoint=endpoint), file=sys.stderr)
+
+
 def tell_step(plan: Plan, step: Step) -> None:
     """What begins now, on standard error."""
     print(f"{plan.entries[step.entry].name}: {_step(plan, step)}", file=sys.stderr, flush=True)
