@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.bench.made import LONG, column, comparison, turn
@@ -10,7 +11,7 @@ from weighbridge.base.errors import EngineFailed
 from weighbridge.base.units import THIN
 from weighbridge.bench.plan import Fresh
 from weighbridge.bench.report import as_json, as_markdown, fenced, json_text
-from weighbridge.bench.result import Held
+from weighbridge.bench.result import Held, Subject
 from weighbridge.bench.words import (
     answers,
     comparison_in_words,
@@ -166,6 +167,13 @@ def test_unknown_is_null():
     told = as_json(comparison(bare))["columns"][0]
     assert (told["load_ms"], told["engine"], told["memory"]["resident_bytes"]) == (None, None, None)
     assert (told["figures"]["decode_tps"], told["turns"][0]["prompt_tokens"]) == (None, None)
+
+
+def test_what_answers_from_elsewhere_has_neither_path_nor_size():
+    told = comparison(column("a", subject=Subject("a", Path("/nowhere"), "endpoint", None, None, endpoint="A server")))
+    assert conditions(told).rows[0][-1] == "A server"
+    model = as_json(told)["columns"][0]["model"]
+    assert (model["path"], model["size_bytes"], model["endpoint"]) == (None, None, "A server")
 
 
 def test_a_page_takes_no_sign_of_a_name_or_an_answer_for_its_own():

@@ -96,7 +96,7 @@ def _column(column: Column) -> dict[str, Any]:
     error = column.error
     return {
         "name": column.name,
-        "model": {**asdict(column.subject), "path": str(column.subject.path)},
+        "model": {**asdict(column.subject), "path": None if column.subject.endpoint else str(column.subject.path)},
         "engine": None if column.runtime is None else asdict(column.runtime),
         "settings": [{**asdict(one), "differs": one.differs} for one in column.settings],
         "load_ms": column.load_ms,

@@ -59,13 +59,15 @@ class Turn:
 
 @dataclass(frozen=True)
 class Subject:
-    """What was loaded. `endpoint` is the server elsewhere that has it, by the name that people know it by."""
+    """What was loaded. `endpoint` is the server elsewhere that has it, by the name that people know it by: then nothing
+    is at its path, and its size is not known.
+    """
 
     model_id: str
     path: Path
     format: str
     quant: str | None
-    size_bytes: int
+    size_bytes: int | None
     bits_per_weight: float | None = None
     parameters: int | None = None
     architecture: str | None = None

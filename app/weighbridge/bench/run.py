@@ -109,7 +109,8 @@ class Bench:
         work.following = Following(self._supervisor, model.id)
         ready = _result(self._supervisor.load(model, work.entry.load), task)
         self._supervisor.pin(model.id, True)
-        work.change(load_ms=work.following.load_ms(ready), settings=ready.settings, held=_held(ready, work.following))
+        load_ms = None if model.remote else work.following.load_ms(ready)  # nothing is loaded for what others run
+        work.change(load_ms=load_ms, settings=ready.settings, held=_held(ready, work.following))
 
     def _ask(self, step: Step, work: _Work, task: Task) -> None:
         turn, company = self._answer(step, work, task)
@@ -154,7 +155,7 @@ def subject_of(model: Model, model_id: str = "") -> Subject:
         path=model.path,
         format=model.format,
         quant=model.quant,
-        size_bytes=model.size_bytes,
+        size_bytes=None if model.remote else model.size_bytes,
         bits_per_weight=bits or (model.size_bytes * 8 / parameters if parameters and model.size_bytes else None),
         parameters=parameters,
         architecture=info.architecture if info else None,

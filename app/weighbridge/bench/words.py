@@ -198,7 +198,7 @@ def _conditions(column: Column) -> tuple[str, ...]:
         _setting(column, "threads"),
         _setting(column, "context"),
         text("unknown") if busy is None else f"{number(busy * 100)}{THIN}%",
-        str(subject.path),
+        subject.endpoint or str(subject.path),
     )
 
 
