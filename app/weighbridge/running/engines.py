@@ -21,9 +21,9 @@ from weighbridge.base.errors import NotFound, Refused, WeighbridgeError
 from weighbridge.base.listeners import Listeners
 from weighbridge.base.small_files import read_small
 from weighbridge.running.builds import Build, BuildKind, Listener, Offer, Recipe, System, offers
+from weighbridge.running.described import Described
 from weighbridge.running.installed import Environment, environments
 from weighbridge.running.installing import TRIAL
-from weighbridge.running.described import Described
 from weighbridge.running.programs import ENGINE_ID, Program, engine_named, look_at, on_path, program_id
 from weighbridge.running.questions import Ask
 from weighbridge.running.recipes import recipes_here, this_system
