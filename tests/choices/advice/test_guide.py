@@ -3,7 +3,7 @@
 import pytest
 from tests.choices.advice.made_grounds import advised, on_processor, titled, with_cards
 
-from weighbridge.choices.advice.answers import Goal, Hardware, Link, Need, Purpose, Sharing
+from weighbridge.choices.advice.answers import Goal, Hardware, Link, Need, Purpose, Room, Sharing
 
 
 def laptop():
@@ -97,6 +97,7 @@ LOADS = [
     ("pleasant defaults until many come", rtx, {"goal": Goal.SIMPLICITY, "users": 16}, "vLLM"),
     ("many adapters over one base", rtx, {"needs": frozenset({Need.ADAPTERS})}, "vLLM"),
     ("a fleet", node, {"purpose": Purpose.FLEET}, "NVIDIA Dynamo"),
+    ("a model that cards hold in part", rtx, {"room": Room.PARTLY}, "llama.cpp"),
     ("portability", rtx, {"goal": Goal.PORTABILITY}, "llama.cpp"),
     ("many users on Windows", lambda: with_cards("RTX 4090", system="Windows 11"), SERVING, "LMDeploy"),
     ("many users without a card", laptop, SERVING, "llama.cpp"),

@@ -89,6 +89,15 @@ def test_the_largest_that_fits_whole_is_taken_before_one_that_fits_in_part():
     assert advised(on_rtx(4, 10, 30), format="gguf").choice.model.id == "m10"
 
 
+def test_memory_that_is_not_known_keeps_no_model_out():
+    unknown = replace(CARD, memory=replace(CARD.memory, total_bytes=None, available_bytes=None))
+    here = on_rtx(10)
+    here = replace(here, around=replace(here.around, machine=machine(unknown, free_gib=None)))
+    advice = advised(here, format="gguf")
+    assert advice.choice.model.id == "m10"
+    assert advice.quant.why[0].values["room_bytes"] is None
+
+
 def test_beside_an_engine_to_install_the_model_that_is_here_is_told():
     advice = advised(on_rtx(10))
     assert (advice.engine.what.values["engine"], advice.model) == ("ExLlamaV3", None)
@@ -142,6 +151,7 @@ def test_a_fleet_has_a_command_and_an_address():
     split = setting(advice, Topic.SPLIT)
     assert split.action.kind is ActionKind.RUN
     assert "--tensor-parallel-size 8" in split.action.command
+    assert "dynamo.frontend" in setting(advice, Topic.FLEET).action.command
     assert "fleet" in codes(advice.hardware.why)
 
 

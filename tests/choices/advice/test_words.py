@@ -113,11 +113,26 @@ def test_without_a_number_another_sentence_is_said():
             "weighbridge run 'a model' --engine llama_server --context 8192 --kv q8_0 --slots 2",
         ),
         (Action(ActionKind.RUN, command="nvidia-smi topo -m"), "nvidia-smi topo -m"),
-        (Action(ActionKind.ATTACH, preset="dynamo"), ""),
+        (
+            Action(ActionKind.ATTACH, preset="dynamo"),
+            "weighbridge endpoints add http://127.0.0.1:8000 --preset dynamo",
+        ),
     ],
 )
 def test_commands(action, command):
     assert command_of(action) == command
+
+
+def test_every_engine_that_is_attached_has_a_preset_with_an_address():
+    attached = [one for one in knowledge().engines.values() if one.preset]
+    assert attached
+    assert all("http://127.0.0.1:" in command_of(Action(ActionKind.ATTACH, preset=one.preset)) for one in attached)
+
+
+def test_a_search_says_up_to_which_size():
+    find = Action(ActionKind.FIND, "exl3", query=Query("", "exl3", most_parameters=23_900_000_000))
+    assert action_in_words(find).replace(THIN, " ") == "Find models in EXL3, up to 23.9 B"
+    assert action_in_words(Action(ActionKind.FIND, "exl3", query=Query())) == "Find models in EXL3"
 
 
 def test_a_change_names_its_settings():

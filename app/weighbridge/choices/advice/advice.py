@@ -39,6 +39,7 @@ class Topic(StrEnum):
     PREFIX = "prefix"
     BATCH = "batch"
     RESERVED = "reserved"
+    FLEET = "fleet"
 
 
 class ActionKind(StrEnum):

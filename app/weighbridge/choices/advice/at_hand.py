@@ -69,12 +69,21 @@ def model_point(case: Case, engine: Candidate, choice: Choice) -> Point:
 
 def _able(case: Case, engine: Candidate) -> list[Model]:
     """The models here that this engine could run and that are of the kind wanted, the largest that could fit first."""
-    shelf, machine = case.ground.shelf, case.ground.around.machine
+    shelf = case.ground.shelf
     if shelf is None:
         return []
-    most = (case.room_bytes or 0) + (machine.memory.available_bytes or 0 if case.fast.vendor != "cpu" else 0)
-    able = [model for model in shelf.models if _suits(case, engine, model) and model.size_bytes <= most]
-    return sorted(able, key=lambda model: -model.size_bytes)[:MOST_WEIGHED]
+    most = _most_bytes(case)
+    able = [model for model in shelf.models if _suits(case, engine, model)]
+    small = [model for model in able if most is None or model.size_bytes <= most]
+    return sorted(small, key=lambda model: -model.size_bytes)[:MOST_WEIGHED]
+
+
+def _most_bytes(case: Case) -> int | None:
+    """What cards and system memory hold together; None where either is not known, which stands in nobody's way."""
+    system = case.ground.around.machine.memory.available_bytes
+    if case.fast.vendor == "cpu" or case.fast.unified:
+        return case.room_bytes
+    return None if case.room_bytes is None or system is None else case.room_bytes + system
 
 
 def _suits(case: Case, engine: Candidate, model: Model) -> bool:

@@ -16,6 +16,7 @@ from weighbridge.choices.advice.answers import (
     ModelKind,
     Need,
     Purpose,
+    Room,
     Sharing,
 )
 from weighbridge.choices.advice.candidate import Candidate
@@ -28,6 +29,8 @@ from weighbridge.choices.advice.subject import Subject
 from weighbridge.estimates.fit import MARGIN, SMALLEST_MARGIN_BYTES
 
 _NVIDIA = (Hardware.ONE_NVIDIA, Hardware.SEVERAL_NVIDIA, Hardware.NVIDIA_SERVER, Hardware.BLACKWELL_SERVER)
+_CARDS = (Hardware.ONE_NVIDIA, Hardware.SEVERAL_NVIDIA, Hardware.AMD_CARD)
+"""Machines whose cards may be too small for a model that the system's memory holds."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,7 @@ def _rows() -> Iterator[tuple[str, Callable[[Answers], bool]]]:
     yield "adapters", lambda told: Need.ADAPTERS in told.needs
     yield "shared", lambda told: told.serves and _is_shared(told)
     yield "many_users", lambda told: told.serves or (told.goal is Goal.THROUGHPUT and told.users > 1)
+    yield "in_parts", lambda told: told.room in (Room.PARTLY, Room.SYSTEM) and told.hardware in _CARDS
     yield "portable", lambda told: told.goal is Goal.PORTABILITY
     yield "simple", lambda told: told.goal is Goal.SIMPLICITY and told.users < SEVERAL_USERS
 

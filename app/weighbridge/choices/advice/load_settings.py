@@ -19,6 +19,7 @@ _READS_BY_BATCHES = ("llama_server", "llama_cpp")
 _KEEPS_PREFIXES = ("vllm", "sglang", "aphrodite", "tensorrt_llm", "dynamo")
 """Engines that keep what prompts have in common by themselves: in blocks, or in a tree."""
 
+_DYNAMO = "python -m dynamo.frontend --http-port 8000 & python -m dynamo.vllm --model MODEL"
 _RAY = "vllm serve MODEL --tensor-parallel-size {cards} --pipeline-parallel-size N --distributed-executor-backend ray"
 
 
@@ -121,6 +122,8 @@ def _split(one: _Setting) -> Iterator[Point]:
     if answers.purpose is Purpose.FLEET:
         command = Action(ActionKind.RUN, "vLLM", "vllm", command=_RAY.format(cards=count))
         yield Point(Topic.SPLIT, Reason("split_fleet", {"cards": count}), (Reason("split_fleet_why"),), (), command)
+        start = Action(ActionKind.RUN, "NVIDIA Dynamo", "dynamo", command=_DYNAMO)
+        yield Point(Topic.FLEET, Reason("fleet_start"), (Reason("fleet_attach"),), (), start)
         return
     if count <= 1 or answers.hardware is Hardware.APPLE:
         return

@@ -73,6 +73,7 @@ SENTENCES: Mapping[str, str] = {
     "for_checking": mark("transformers is the reference: what it answers is the model's own."),
     "for_application": mark("Inside a program: MLC for browsers and phones, ONNX Runtime GenAI for native ones."),
     "for_simple": mark("Little to set up and few streams: Ollama, until more come."),
+    "for_in_parts": mark("What cards do not hold whole: llama.cpp keeps the rest, or the experts, in system memory."),
     "for_portable": mark("A GGUF is one file that llama.cpp runs on any machine."),
     "for_least_memory": mark("The least memory: small caches, and nothing taken ahead."),
     "beside_dynamo": mark("{engine} for several machines: it routes by KV cache and scales with the load."),
@@ -131,6 +132,8 @@ SENTENCES: Mapping[str, str] = {
         "Without NVLink, tensor parallel waits for the link at each layer: try layers in turn first."
     ),
     "split_fleet_why": mark("Between machines only what passes from layer to layer should travel."),
+    "fleet_start": mark("Dynamo: one frontend, and a worker on each machine"),
+    "fleet_attach": mark("The frontend is the one address that is added here; workers find it by etcd."),
     "link_unknown": mark(
         "What joins the cards is not known. NV# in its table is NVLink: then tensor parallel is better."
     ),

@@ -18,6 +18,7 @@ from weighbridge.choices.setting_words import setting_name
 from weighbridge.choices.speed_words import speed_in_words
 from weighbridge.choices.words import count_in_words, verdict_in_words, where_in_words
 from weighbridge.hub.hits import Query
+from weighbridge.running.endpoints.presets import presets
 
 _TOPICS: Mapping[Topic, str] = {
     Topic.HARDWARE: mark("Hardware"),
@@ -33,6 +34,7 @@ _TOPICS: Mapping[Topic, str] = {
     Topic.PREFIX: mark("Prefixes"),
     Topic.BATCH: mark("Batch"),
     Topic.RESERVED: mark("Card memory"),
+    Topic.FLEET: mark("Fleet"),
 }
 _VENDORS = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel", "apple": "Apple"}
 _SYSTEMS = {"linux": "Linux", "windows": "Windows", "darwin": "macOS"}
@@ -57,19 +59,20 @@ def reason_in_words(reason: Reason) -> str:
 
 
 def action_in_words(action: Action) -> str:
-    """What a button says: "Install llama.cpp CUDA 12"."""
+    """What a button says: "Install llama.cpp CUDA 12", "Find models in EXL3, up to 23.9 B"."""
+    most = action.query.most_parameters if action.query is not None else None
     sources: Mapping[ActionKind, str] = {
         ActionKind.INSTALL_BUILD: mark("Install {title}"),
         ActionKind.USE_BUILD: mark("Use {title}"),
         ActionKind.INSTALL: mark("How to install {title}"),
-        ActionKind.FIND: mark("Find models in {format}"),
+        ActionKind.FIND: mark("Find models in {format}, up to {most}") if most else mark("Find models in {format}"),
         ActionKind.LOAD: mark("Load {title}"),
         ActionKind.CHANGE: mark("Set {changes}"),
         ActionKind.ATTACH: mark("Add {title} by its address"),
         ActionKind.RUN: mark("Copy the command"),
     }
     values = {"title": action.title, "format": format_name(action.title), "changes": _changes(action.changes)}
-    return text(sources[action.kind], **values)
+    return text(sources[action.kind], **values, most=count_in_words(most or 0))
 
 
 def command_of(action: Action) -> str:
@@ -79,6 +82,7 @@ def command_of(action: Action) -> str:
         ActionKind.USE_BUILD: lambda told: ["weighbridge", "engines", "use", told.build_id],
         ActionKind.FIND: lambda told: _search(told.query or Query()),
         ActionKind.LOAD: _run,
+        ActionKind.ATTACH: lambda told: _attach(told.preset),
     }
     return shlex.join(makers[action.kind](action)) if action.kind in makers else action.command
 
@@ -92,6 +96,11 @@ def _search(query: Query) -> list[str]:
     if query.least_parameters is not None and query.most_parameters is not None:
         words += ["--parameters", f"{_short(query.least_parameters)}:{_short(query.most_parameters)}"]
     return words
+
+
+def _attach(preset: str) -> list[str]:
+    """At the address where such a server is by default."""
+    return ["weighbridge", "endpoints", "add", presets()[preset].address, "--preset", preset]
 
 
 def _short(parameters: int) -> str:
