@@ -1,0 +1,54 @@
+"""What is said of an endpoint. No Qt here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.base.explain import explain_code
+from weighbridge.base.units import number
+from weighbridge.base.words import mark, plural, text
+from weighbridge.library.model import Reach
+from weighbridge.running.endpoints.endpoint import Endpoint, Reached
+
+_REACHES: Mapping[Reach, tuple[str, str, str]] = {
+    Reach.HERE: ("fits", mark("On this computer"), "check"),
+    Reach.NETWORK: ("tight", mark("Leaves this computer, stays in your network"), "network"),
+    Reach.INTERNET: ("partial", mark("Leaves this computer"), "network"),
+}
+
+
+def reach_badge(reach: Reach) -> tuple[str, str, str]:
+    """The kind of a badge, its words and its icon: how far what is asked of it goes."""
+    kind, words, glyph = _REACHES[reach]
+    return kind, text(words), glyph
+
+
+def reached_in_words(reached: Reached | None, *, asks: bool) -> str:
+    """ "Answers in 12 ms · 3 models"; why not; or that nobody has asked."""
+    if asks:
+        return text("Asking what it serves…")
+    if reached is None:
+        return text("Nobody has asked yet what it serves.")
+    if reached.cause is not None:
+        return str(explain_code(reached.cause.code, reached.cause.values))
+    count = len(reached.models)
+    models = plural("{count} model", "{count} models", count, count=number(count))
+    took = "" if reached.ms is None else text("Answers in {time} ms", time=number(reached.ms))
+    left = "" if not reached.left_out else text("{count} left out: their names cannot be shown", count=reached.left_out)
+    return " · ".join(filter(None, (took, models, left)))
+
+
+def names_in_words(reached: Reached | None, most: int = 6) -> str:
+    """The first models that it serves, and how many more."""
+    if reached is None or not reached.models:
+        return ""
+    names, more = [one.name for one in reached.models], len(reached.models) - most
+    rest = plural("{count} more", "{count} more", more, count=number(more)) if more > 0 else ""
+    return ", ".join([*names[:most], *filter(None, [rest])])
+
+
+def warning_in_words(endpoint: Endpoint) -> str:
+    """That what is sent to it can be read on the way; "" where it cannot."""
+    if not endpoint.unprotected:
+        return ""
+    return text("It is reached without encryption: whoever is in between can read what is sent.")
