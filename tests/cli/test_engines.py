@@ -17,10 +17,12 @@ from weighbridge_engines.catalogue import catalogue
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the made programs are scripts of POSIX")
 ECHO = catalogue()["echo"]
-CARD = Device("c", "nvidia", "NVIDIA GeForce RTX 3090", Memory(MemoryKind.DEDICATED, 24 << 30, None))
+CARD = Device("c", "nvidia", "NVIDIA GeForce RTX 3090", Memory(MemoryKind.DEDICATED, 24 << 30, None), driver="580.1")
 MACHINE = Machine("Linux", Cpu(None, None, None, None), Memory(MemoryKind.SHARED, None, None), (CARD,))
 TRIED = replace(ECHO, id="llama_server", title="llama.cpp", devices=lambda: [PROCESSOR], version=lambda: "1")
 APART_HERE = replace(APART, id="llama_server-apart", engine_id="llama_server", download_bytes=3 << 20)
+NEEDY = replace(CARDS, id="mlx-cuda", engine_id="mlx", needs=("compiler",))
+OLD_DRIVER = replace(CARDS, id="vllm-cuda", engine_id="vllm", least_driver="900")
 CUDA_HERE = replace(CARDS, id="llama_server-cuda", engine_id="llama_server", verified=False)
 
 
@@ -66,17 +68,70 @@ def test_as_json(capsys):
     told = json.loads(capsys.readouterr().out)
     (build,) = told["builds"]
     assert (build["id"], build["in_use"], build["kind"], build["formats"]) == ("llama_server", True, "ours", ["echo"])
+    (engine,) = told["engines"]
+    assert (engine["id"], engine["title"], engine["standing"]) == ("llama_server", "llama.cpp", "here")
+    assert "score" in engine["cannot"] and "chat" in engine["can"]
+    assert (engine["notes"], engine["archived"], told["problems"]) == ([], False, [])
     assert [device["id"] for device in build["devices"]] == ["CPU"]
     assert [recipe["id"] for recipe in told["installable"]] == ["llama_server-apart", "llama_server-cuda"]
     (lacking,) = told["lacking"]
     assert (lacking["code"], lacking["values"]["build_id"]) == ("engine.build_not_installed", "llama_server-cuda")
 
 
-def test_an_engine_that_is_not_installed_is_told_with_its_command(capsys):
+def test_an_engine_that_is_not_installed_is_told_with_its_command_where_it_comes_as_no_build(capsys, monkeypatch):
     cause = Cause("engine.not_installed", {"package": "absent"})
     absent = replace(TRIED, missing=lambda: cause, title="Absent", install="pip install absent")
     assert run(["engines"], lambda: {"llama_server": absent}) == 0
+    assert "Absent is not installed" not in capsys.readouterr().out
+    monkeypatch.setattr(live_engines, "recipes_here", tuple)
+    assert run(["engines"], lambda: {"llama_server": absent}) == 0
     assert f"Absent is not installed. Install it: {sys.executable} -m pip install absent\n" in capsys.readouterr().out
+
+
+def test_what_is_here_comes_first_then_what_suits_the_machine_then_the_rest(capsys, monkeypatch):
+    monkeypatch.setattr(live_engines, "recipes_here", lambda: (OLD_DRIVER, NEEDY, APART_HERE))
+    absent = replace(TRIED, missing=lambda: Cause("engine.not_installed", {}), version=lambda: None)
+    catalogue = {"vllm": replace(absent, id="vllm", title="vLLM"), "mlx": replace(absent, id="mlx", title="MLX")}
+    assert run(["engines"], lambda: {**catalogue, "llama_server": TRIED}) == 0
+    here, suited, others, *_ = capsys.readouterr().out.split("\n\n")
+    assert [line.split()[0] for line in here.splitlines()] == ["build", "llama_server"]
+    assert [line.split()[0] for line in suited.splitlines()[2:]] == ["llama_server-apart", "mlx-cuda"]
+    assert "It needs driver 900 or newer" in others and "vllm-cuda" in others
+
+
+def test_one_engine_is_told_whole(capsys, monkeypatch):
+    monkeypatch.setattr(live_engines, "recipes_here", lambda: (NEEDY, APART_HERE))
+    engine = replace(TRIED, id="mlx", title="MLX", formats=frozenset({"mlx"}), notes=("Slow on Mondays.",))
+    assert run(["engines", "show", "mlx"], lambda: {"mlx": engine}) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["MLX", "It reads MLX."]
+    assert "Slow on Mondays." in lines
+    assert any(line.startswith("mlx-cuda: It compiles its kernels") for line in lines)
+    assert run(["engines", "show", "mlx", "--json"], lambda: {"mlx": engine}) == 0
+    assert json.loads(capsys.readouterr().out)["notes"] == ["Slow on Mondays."]
+    assert run(["engines", "show", "none", "--json"], lambda: {"mlx": engine}) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "engine.unknown"
+
+
+def test_an_engine_s_name_installs_the_first_of_its_builds_that_suits_the_machine(capsys, monkeypatch):
+    monkeypatch.setattr(live_engines, "recipes_here", lambda: (replace(CUDA_HERE, vendors=("amd",)), APART_HERE))
+    monkeypatch.setattr("weighbridge.hardware.detect.detect", lambda: MACHINE)
+    assert engines("install", "llama_server", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["build"]["id"] == "llama_server-apart"
+
+
+def test_a_newer_version_is_looked_for_where_the_user_asks(capsys, place):
+    assert engines("install", "llama_server-apart") == 0
+    place.does("""print('[{"name": "echo-wheel", "version": "1.5", "latest_version": "1.6"}]')""")
+    capsys.readouterr()
+    assert engines("newer", "llama_server-apart") == 0
+    out = capsys.readouterr().out
+    assert out == "1.6 can be had; here is 1.5: weighbridge engines install llama_server-apart\n"
+    place.does("print('[]')")
+    assert engines("newer", "llama_server-apart") == 0
+    assert capsys.readouterr().out == "The package index has no newer llama_server-apart than 1.5.\n"
+    assert engines("newer", "llama_server-apart", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["newer"] is None
 
 
 def test_a_build_is_installed_and_removed(capsys, home):

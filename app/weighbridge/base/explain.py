@@ -236,6 +236,10 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("{model} was stopped."),
         "",
     ),
+    "engine.unknown": (
+        mark("There is no engine {engine}. There are: {known}."),
+        mark("See what there is: weighbridge engines ls"),
+    ),
     "index.unreachable": (
         mark("The package index could not be used ({reason})."),
         mark("Check the network connection and the package index that is set for pip or uv."),

@@ -82,9 +82,13 @@ def vendors_in_words(vendors: Iterable[str]) -> str:
 
 def licence_in_words(licence: str) -> str:
     """ "licence MIT", "licences MIT, NVIDIA's own"; of an SPDX expression whose parts all hold."""
-    parts = licence.split(" AND ")
-    named = ", ".join(text(_OWN_LICENCES[part]) if part in _OWN_LICENCES else part for part in parts)
-    return plural("licence {named}", "licences {named}", len(parts), named=named)
+    count = len(licence.split(" AND "))
+    return plural("licence {named}", "licences {named}", count, named=licences_in_words(licence))
+
+
+def licences_in_words(licence: str) -> str:
+    """The same without the word: "MIT, NVIDIA's own"."""
+    return ", ".join(text(_OWN_LICENCES[part]) if part in _OWN_LICENCES else part for part in licence.split(" AND "))
 
 
 def needs_in_words(recipe: Recipe) -> str:

@@ -31,10 +31,16 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.set_defaults(run=_ls)
     words = parser.add_subparsers(action=Commands, metavar=text("WHAT"))
     word_with_json(words, "ls", _ls, text("list them (also without a word)"))
+    told_of = word_with_json(
+        words, "show", _show, text("tell all of one engine: what it cannot do, what to know of it")
+    )
+    told_of.add_argument("engine", metavar=text("ENGINE"), help=text("its name: llama_server, mlx, vllm and so on"))
+    newer = word_with_json(words, "newer", _newer, text("ask the package index for a newer version of a build"))
+    newer.add_argument("build", metavar=text("BUILD"), help=text("its name, as ls shows it"))
     install = word_with_json(
         words, "install", _install, text("install a build into an environment of its own and use it")
     )
-    install.add_argument("build", metavar=text("BUILD"), help=text("its name, as ls shows it"))
+    install.add_argument("build", metavar=text("BUILD"), help=text("its name, as ls shows it, or that of an engine"))
     install.add_argument("--wheels", metavar=text("PATH"), help=text("a wheel, or a folder of wheels; no network then"))
     install.add_argument("--no-use", action="store_true", help=text("go on with the build that is in use"))
     for name, act, told in (
@@ -62,11 +68,38 @@ def _ls(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _show(arguments: argparse.Namespace) -> int:
+    from weighbridge.base.errors import NotFound
+    from weighbridge.cli import engines_shown
+
+    shown = engines_shown.look(_engines(arguments), default_paths().data)
+    found = next((engine for engine in shown.engines if engine.id == arguments.engine), None)
+    if found is None:
+        raise NotFound("engine.unknown", engine=arguments.engine, known=", ".join(one.id for one in shown.engines))
+    told = engines_shown.engine_as_json(found, shown)
+    print(json.dumps(told) if arguments.json else engines_shown.engine_as_text(found, shown))
+    return 0
+
+
+def _newer(arguments: argparse.Namespace) -> int:
+    engines, task = _engines(arguments), Task()
+    build = engines.build(arguments.build)
+    newer = _installer(engines).newer(build.id, task)
+    if arguments.json:
+        print(json.dumps({"build": build.id, "version": build.version, "newer": newer}))
+    elif newer is None:
+        print(text("The package index has no newer {build} than {version}.", build=build.id, version=build.version))
+    else:
+        told = {"newer": newer, "version": build.version, "build": build.id}
+        print(text("{newer} can be had; here is {version}: weighbridge engines install {build}", **told))
+    return 0
+
+
 def _install(arguments: argparse.Namespace) -> int:
     from weighbridge.running.build_trial import trial_model
 
     engines = _engines(arguments)
-    recipe = engines.recipe(arguments.build)
+    recipe = _recipe(arguments.build, engines)
     model = trial_model(_models(), engines.catalogue[recipe.engine_id].formats)
     if not arguments.json:
         print(_about(recipe, model), file=sys.stderr)
@@ -82,6 +115,19 @@ def _install(arguments: argparse.Namespace) -> int:
         )
     _tell_installed(outcome, arguments.json)
     return 0
+
+
+def _recipe(name: str, engines: Engines) -> Recipe:
+    """The build `name`; of an engine's name the first of its builds that suits this machine."""
+    from weighbridge.choices.engine_words import why_not_here, why_unsuited
+    from weighbridge.hardware.detect import detect
+
+    own = [recipe for recipe in engines.recipes if recipe.engine_id == name]
+    if not own:
+        return engines.recipe(name)
+    machine = detect()
+    suited = (one for one in own if not (why_not_here(one, engines.system) or why_unsuited(one, machine)))
+    return next(suited, own[0])
 
 
 def _tell_installed(outcome: Outcome, as_json: bool) -> None:
@@ -156,15 +202,17 @@ def _in_use(build: Build) -> str:
 def _about(recipe: Recipe, model: Model | None) -> str:
     from weighbridge.base.units import size
     from weighbridge.choices.build_words import recipe_in_words
+    from weighbridge.choices.engine_words import licences_in_words, needs_in_words
 
     lines = [
         text(
             "Installing {title}: {wheels}, licence {licence}.",
             title=recipe_in_words(recipe),
-            licence=recipe.licence,
+            licence=licences_in_words(recipe.licence),
             wheels=" ".join(recipe.requirements),
         ),
         text("About {size} to fetch.", size=size(recipe.download_bytes)) if recipe.download_bytes else "",
+        needs_in_words(recipe),
         text("It will be tried with {model}.", model=model.id) if model else text("No model is here to try it with."),
     ]
     return "\n".join(filter(None, lines))
