@@ -83,7 +83,7 @@ value = "context"
 words = 'listening on (\\d+)'
 value = "port"
 [[program.fails]]
-words = 'len \\((?P<context_n>\\d+)\\), \\((?P<needed_gib>[\\d.]+) .*\\((?P<available_gib>[\\d.]+) GiB\\); at most (?P<offer_n>\\d+)'
+words = '\\((?P<context_n>\\d+)\\), \\((?P<needed_gib>[\\d.]+) .*\\((?P<available_gib>[\\d.]+).*most (?P<offer_n>\\d+)'
 code = "program.context_too_long"
 """
 

@@ -38,7 +38,8 @@ NeedBytes = Callable[[Model, Load], int | None]
 """What a load needs in all; None where that is not known."""
 
 
-def _unknown(model: Model, load: Load) -> None:
+def not_known(model: Model, load: Load) -> None:
+    """The need of a load where nothing calculates it."""
     del model, load
 
 
@@ -56,7 +57,7 @@ class EngineProcess:
         load: Load,
         environment: Mapping[str, str],
         changed: Callable[[], None],
-        need_bytes: NeedBytes = _unknown,
+        need_bytes: NeedBytes = not_known,
         look: Callable[[], Machine] = detect,
     ) -> None:
         self.key = secrets.token_urlsafe(24)

@@ -11,19 +11,23 @@ from weighbridge.running.endpoints.attachment import Attachment
 from weighbridge.running.endpoints.endpoints import Endpoints
 from weighbridge.running.inprocess import EngineInProcess, Survived
 from weighbridge.running.life import Living
-from weighbridge.running.process import EngineProcess
+from weighbridge.running.process import EngineProcess, NeedBytes, not_known
 from weighbridge_engines.api import Engine, Load
 
 
 class Starter:
     """Starts engines, which inherit `environment`, and attaches to models of `endpoints`.
 
-    It remembers what has survived a process of its own.
+    It remembers what has survived a process of its own. An engine that is told of the cards here is told so by what
+    `need_bytes` calculates.
     """
 
-    def __init__(self, environment: Mapping[str, str], endpoints: Endpoints | None = None) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], endpoints: Endpoints | None = None, need_bytes: NeedBytes = not_known
+    ) -> None:
         self._environment = environment
         self._endpoints = endpoints
+        self._need_bytes = need_bytes
         self._survived = Survived()
 
     def start(self, engine: Engine, model: Model, load: Load, changed: Callable[[], None]) -> Living:
@@ -38,4 +42,4 @@ class Starter:
             return Attachment(self._endpoints.attach(model), model, load, changed)
         if load.in_process:
             return EngineInProcess(engine, model, load, self._environment, changed, self._survived)
-        return EngineProcess(engine, model, load, self._environment, changed)
+        return EngineProcess(engine, model, load, self._environment, changed, self._need_bytes)

@@ -84,7 +84,7 @@ class Supervisor:
         self._defaults = defaults
         self._scales = scales or no_scales()
         self._idle_s = idle_s
-        self._starter = Starter(os.environ if environment is None else environment, endpoints)
+        self._starter = Starter(os.environ if environment is None else environment, endpoints, self._scales.need_bytes)
         self._pinned: set[str] = set()
         self._weighed: dict[str, tuple[Load, int]] = {}
         self._settling_until_s = 0.0
@@ -268,8 +268,12 @@ class Supervisor:
             self._queue.append(want)
 
     def _sure_failure(self, want: _Want) -> WeighbridgeError | None:
-        """How a load for `want` would fail again, where that is sure. A load that is wanted as such is always tried."""
+        """How a load for `want` would fail again, where that is sure. A load that is wanted as such is always tried, and
+        so is a server elsewhere, which may be another one by now.
+        """
         model = want.model
+        if model.remote is not None:
+            return None
         if want.only_load:
             self._failures.forget(model.id)
         if model.id in self._places or not self._failures.has(model.id):
