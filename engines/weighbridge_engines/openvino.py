@@ -1,0 +1,85 @@
+"""OpenVINO GenAI, which the user installs: models in its own form, and some GGUF files, on the processor or Intel's
+cards. In a process of its own: a step of it lets no other thread of a program go on.
+"""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Any
+
+from weighbridge_engines.api import Capability, Cause, Device, Engine, Load
+from weighbridge_engines.installed import is_installed
+from weighbridge_engines.openvino_failures import diagnose
+from weighbridge_engines.openvino_library import imported
+from weighbridge_engines.openvino_model import OpenVinoModel
+from weighbridge_engines.openvino_session import OpenVinoSession
+from weighbridge_engines.openvino_settings import CONTROLS, CPU, checked, suits
+from weighbridge_engines.session_log import report
+
+PACKAGE = "openvino-genai"
+_NEEDED = {"openvino_genai": PACKAGE, "jinja2": "jinja2"}
+
+
+def missing() -> Cause | None:
+    """None, or which package is not installed."""
+    gone = next((package for module, package in _NEEDED.items() if not is_installed(module)), None)
+    return None if gone is None else Cause("engine.not_installed", {"package": gone})
+
+
+def version() -> str | None:
+    """The package's version."""
+    try:
+        return metadata.version(PACKAGE)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def devices() -> list[Device]:
+    """What this build can compute on. Call it in a child: it loads drivers."""
+    core = imported("openvino").Core()
+    return [_device(core, name) for name in core.available_devices]
+
+
+def _device(core: Any, name: str) -> Device:
+    told = {one: _told(core, name, one) for one in ("FULL_DEVICE_NAME", "DEVICE_TYPE", "GPU_DEVICE_TOTAL_MEM_SIZE")}
+    total = told["GPU_DEVICE_TOTAL_MEM_SIZE"]
+    dedicated = "DISCRETE" in str(told["DEVICE_TYPE"])
+    return Device(
+        id=name,
+        name=str(told["FULL_DEVICE_NAME"] or name),
+        kind="cpu" if name == CPU else "gpu" if dedicated else "shared",
+        memory_total_bytes=int(total) if isinstance(total, int) else None,
+    )
+
+
+def _told(core: Any, device: str, name: str) -> object:
+    """A property of a device; None where it has none of that name."""
+    try:
+        told: object = core.get_property(device, name)
+    except (RuntimeError, TypeError):
+        return None
+    return told
+
+
+def open_session(load: Load) -> OpenVinoSession:
+    """Load, with what is known of it on standard error. Raises Unsupported."""
+    checked(load)
+    return OpenVinoSession(OpenVinoModel(load), load)
+
+
+ENGINE = Engine(
+    id="openvino",
+    title="OpenVINO GenAI",
+    formats=frozenset({"openvino", "gguf"}),
+    capabilities=frozenset({Capability.CHAT, Capability.JSON_SCHEMA, Capability.GRAMMAR, Capability.SCORE}),
+    install=f"pip install {PACKAGE} jinja2",
+    missing=missing,
+    devices=devices,
+    version=version,
+    open=open_session,
+    report=report,
+    diagnose=diagnose,
+    controls=CONTROLS,
+    check=checked,
+    suits=suits,
+)
