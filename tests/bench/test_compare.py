@@ -6,12 +6,14 @@ import pytest
 from tests.bench.made import LONG, column, comparison, turn
 
 from weighbridge.base.explain import explain_code
+from weighbridge.base.units import THIN
 from weighbridge.bench.cautions import cautions
 from weighbridge.bench.compare import Ratio, ratio, verdicts
 from weighbridge.bench.plan import Fresh
 from weighbridge.bench.result import Held
 from weighbridge.bench.score import Spread
 from weighbridge.running.state import Setting
+from weighbridge_engines.api import Cause
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,13 @@ def test_what_is_doubtful_is_said(made, code):
 def test_a_setting_that_the_engine_changed_is_said_with_its_name():
     changed = column("a", settings=(Setting("context", 4000, 4096, "setting.padded"),))
     (cause,) = cautions(comparison(changed))
-    assert (cause.code, cause.values["settings"]) == ("compare.changed", ["context"])
+    assert (cause.code, cause.values["columns"]) == ("compare.changed", ["a (context)"])
+
+
+def test_a_doubt_about_several_is_told_once():
+    (cause,) = cautions(comparison(column("a", [turn(LONG, busy=0.4)]), other(), other(busy=0.256)))
+    labels = [f"a (40{THIN}%)", f"b (26{THIN}%)"]
+    assert cause == Cause("compare.busy", {"columns": labels, "names": ["a", "b"]})
 
 
 def test_what_did_not_answer_is_not_doubted():

@@ -8,19 +8,19 @@ from weighbridge.base.words import mark
 
 COMPARE: Mapping[str, tuple[str, str]] = {
     "compare.busy": (
-        mark("Other programs had up to {percent} % of the processor while {column} answered."),
-        mark("End them and compare again: its speeds are those of a busy machine."),
+        mark("Other programs had much of the processor meanwhile: {columns}."),
+        mark("End them and compare again: these are the speeds of a busy machine."),
     ),
     "compare.cache_untold": (
-        mark("{column} does not tell whether it knew a part of the prompt from before."),
-        mark("Its first token and its reading speed may be those of a prompt that was read before."),
+        mark("Not told is whether a part of the prompt was known from before: {columns}."),
+        mark("Their first token and reading speed may be those of a prompt that was read before."),
     ),
     "compare.cached": (
-        mark("{column} knew much of the prompt from before at every turn."),
-        mark("Its first token and its reading speed do not compare with those of a prompt that is read anew."),
+        mark("Much of the prompt was known from before at every turn: {columns}."),
+        mark("Their first token and reading speed do not compare with those of a prompt that is read anew."),
     ),
     "compare.changed": (
-        mark("{column} does not use what was asked for ({settings})."),
+        mark("The engine uses other values than were asked for: {columns}."),
         "",
     ),
     "compare.context_differs": (
@@ -28,12 +28,14 @@ COMPARE: Mapping[str, tuple[str, str]] = {
         mark("Name one with --context: it changes the memory, and may change the speed."),
     ),
     "compare.counted": (
-        mark("{column} does not tell all figures itself: what “~” marks was counted and timed here."),
+        mark("Not all figures are told by the engine: {columns}. What “~” marks was counted and timed here."),
         mark("A prompt is read faster than that: the wait for the first token was taken for its reading."),
     ),
     "compare.elsewhere": (
-        mark("{column} answered from {endpoint}."),
-        mark("Its speeds are those of that server, of all who use it, and of the way there; its memory is not known."),
+        mark("These answered from servers that are not Weighbridge's: {columns}."),
+        mark(
+            "Their speeds are those of the server, of all who use it, and of the way there; their memory is not known."
+        ),
     ),
     "compare.engine": (
         mark("There is no engine called {engine}."),
@@ -48,12 +50,12 @@ COMPARE: Mapping[str, tuple[str, str]] = {
         mark("Each was loaded alone: what the machine did meanwhile may favour one."),
     ),
     "compare.not_alone": (
-        mark("Another model was at work while {column} answered."),
+        mark("Another model was at work meanwhile: {columns}."),
         mark("Compare again when nothing else runs."),
     ),
     "compare.not_repeated": (
-        mark("{column} did not give the same answer to the same prompt at each turn."),
-        mark("Its sums depend on the order of work; the texts below are those of the first turn."),
+        mark("The same prompt did not have the same answer at each turn: {columns}."),
+        mark("Their sums depend on the order of work; the answers shown are those of the first turn."),
     ),
     "compare.other_models": (
         mark("These are not the same model: they differ in the number of their parameters."),
@@ -72,19 +74,19 @@ COMPARE: Mapping[str, tuple[str, str]] = {
         mark("Let it end in .md or .json."),
     ),
     "compare.short": (
-        mark("{column} wrote {tokens} tokens at a turn, too few to tell how fast it writes."),
+        mark("Too few tokens were written at a turn to tell how fast: {columns}."),
         mark("Choose a prompt with a longer answer."),
     ),
     "compare.swapped": (
-        mark("{swapped} of {column} lay on the disk as swap."),
-        mark("The machine had too little memory for it: its speeds are those of the disk."),
+        mark("A part of these lay on the disk as swap: {columns}."),
+        mark("The machine had too little memory: these are the speeds of the disk."),
     ),
     "compare.threads_differ": (
         mark("Not all computed with as many threads ({values})."),
         mark("Name their number with --threads."),
     ),
     "compare.unsteady": (
-        mark("The writing speed of {column} moved by {percent} % between turns."),
+        mark("The writing speed moved between turns: {columns}."),
         mark("Compare again with more turns, or with --interleave."),
     ),
     "compare.workload": (

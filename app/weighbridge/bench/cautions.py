@@ -1,13 +1,14 @@
 """What makes a comparison unfair, or its figures doubtful. Pure.
 
-Each is a code of `base.explain` with its values, among them the names of the columns that it is about.
+Each is a code of `base.explain` with its values: `names` are those of the columns that it is about, and `columns` the
+same for a person, some with a figure; or `values`, what each has of something that should be the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from weighbridge.base.units import number
+from weighbridge.base.units import THIN, number, size
 from weighbridge.bench.plan import Fresh
 from weighbridge.bench.result import Column, Comparison
 from weighbridge.bench.score import Score, score
@@ -23,9 +24,9 @@ MOST_PARAMETERS = 0.05
 
 
 def cautions(comparison: Comparison) -> tuple[Cause, ...]:
-    """All there are: first those about all columns, then those about one."""
+    """All there are: first those about what is compared, then those about single columns."""
     answered = [column for column in comparison.columns if column.turns]
-    return (*_of_all(comparison, answered), *(cause for column in answered for cause in _of_one(column, comparison)))
+    return (*_of_all(comparison, answered), *_of_each(comparison, answered))
 
 
 def _of_all(comparison: Comparison, answered: Sequence[Column]) -> Iterator[Cause]:
@@ -38,40 +39,83 @@ def _of_all(comparison: Comparison, answered: Sequence[Column]) -> Iterator[Caus
     yield from _differing("compare.prompt_differs", answered, lambda column: score(column).prompt_tokens)
 
 
-def _of_one(column: Column, comparison: Comparison) -> Iterator[Cause]:
-    figures, name = score(column), column.name
-    if column.subject.endpoint is not None:
-        yield Cause("compare.elsewhere", {"column": name, "endpoint": column.subject.endpoint})
-    if figures.busy is not None and figures.busy > MOST_BUSY:
-        yield Cause("compare.busy", {"column": name, "percent": round(figures.busy * 100)})
-    if any(turn.alone is False for turn in column.turns):
-        yield Cause("compare.not_alone", {"column": name})
-    if column.held.swapped_bytes:
-        yield Cause("compare.swapped", {"column": name, "swapped_bytes": column.held.swapped_bytes})
-    if any(setting.differs for setting in column.settings):
-        changed = [setting.name for setting in column.settings if setting.differs]
-        yield Cause("compare.changed", {"column": name, "settings": changed})
-    yield from _of_cache(column, figures)
-    yield from _of_turns(column, figures, comparison)
+def _of_each(comparison: Comparison, answered: Sequence[Column]) -> Iterator[Cause]:
+    """One for each doubt, with all columns that it is about."""
+    for code, told in _DOUBTS:
+        words = {column.name: told(column, score(column)) for column in answered}
+        doubted = {name: word for name, word in words.items() if word is not None}
+        if doubted:
+            yield Cause(code, {"columns": [_label(*one) for one in doubted.items()], "names": [*doubted]})
+    changing = [column.name for column in answered if len({turn.text for turn in column.turns}) > 1]
+    if comparison.fresh is Fresh.ASKED and changing:
+        yield Cause("compare.not_repeated", {"columns": changing, "names": changing})
 
 
-def _of_cache(column: Column, figures: Score) -> Iterator[Cause]:
-    if figures.warm is None:
-        yield Cause("compare.cache_untold", {"column": column.name})
-    elif figures.warm:
-        yield Cause("compare.cached", {"column": column.name})
+def _elsewhere(column: Column, figures: Score) -> str | None:
+    del figures
+    return column.subject.endpoint
 
 
-def _of_turns(column: Column, figures: Score, comparison: Comparison) -> Iterator[Cause]:
-    name = column.name
-    if not (figures.by_engine and figures.read_by_engine):
-        yield Cause("compare.counted", {"column": name})
-    if figures.output_tokens is not None and figures.output_tokens.least < LEAST_OUTPUT:
-        yield Cause("compare.short", {"column": name, "tokens": round(figures.output_tokens.least)})
-    if figures.decode_tps is not None and figures.decode_tps.width > MOST_SPREAD:
-        yield Cause("compare.unsteady", {"column": name, "percent": round(figures.decode_tps.width * 100)})
-    if comparison.fresh is Fresh.ASKED and len({turn.text for turn in column.turns}) > 1:
-        yield Cause("compare.not_repeated", {"column": name})
+def _busy(column: Column, figures: Score) -> str | None:
+    del column
+    return _percent(figures.busy) if figures.busy is not None and figures.busy > MOST_BUSY else None
+
+
+def _in_company(column: Column, figures: Score) -> str | None:
+    del figures
+    return "" if any(turn.alone is False for turn in column.turns) else None
+
+
+def _swapped(column: Column, figures: Score) -> str | None:
+    del figures
+    return size(column.held.swapped_bytes) if column.held.swapped_bytes else None
+
+
+def _changed(column: Column, figures: Score) -> str | None:
+    del figures
+    return ", ".join(setting.name for setting in column.settings if setting.differs) or None
+
+
+def _cached(column: Column, figures: Score) -> str | None:
+    del column
+    return "" if figures.warm else None
+
+
+def _cache_untold(column: Column, figures: Score) -> str | None:
+    del column
+    return "" if figures.warm is None else None
+
+
+def _counted(column: Column, figures: Score) -> str | None:
+    del column
+    return None if figures.by_engine and figures.read_by_engine else ""
+
+
+def _short(column: Column, figures: Score) -> str | None:
+    del column
+    least = figures.output_tokens.least if figures.output_tokens is not None else LEAST_OUTPUT
+    return number(least) if least < LEAST_OUTPUT else None
+
+
+def _unsteady(column: Column, figures: Score) -> str | None:
+    del column
+    known = figures.decode_tps
+    return _percent(known.width) if known is not None and known.width > MOST_SPREAD else None
+
+
+_DOUBTS: Sequence[tuple[str, Callable[[Column, Score], str | None]]] = (
+    ("compare.elsewhere", _elsewhere),
+    ("compare.busy", _busy),
+    ("compare.not_alone", _in_company),
+    ("compare.swapped", _swapped),
+    ("compare.changed", _changed),
+    ("compare.cached", _cached),
+    ("compare.cache_untold", _cache_untold),
+    ("compare.counted", _counted),
+    ("compare.short", _short),
+    ("compare.unsteady", _unsteady),
+)
+"""Codes, and what tells whether one holds for a column: None where not, else a word beside its name ("": none)."""
 
 
 def _differing(code: str, columns: Sequence[Column], value: Callable[[Column], object]) -> Iterator[Cause]:
@@ -84,6 +128,14 @@ def _differing(code: str, columns: Sequence[Column], value: Callable[[Column], o
 
 def _shown(value: object) -> str:
     return number(value) if isinstance(value, int) else str(value)
+
+
+def _label(name: str, word: str) -> str:
+    return f"{name} ({word})" if word else name
+
+
+def _percent(share: float) -> str:
+    return f"{number(share * 100)}{THIN}%"
 
 
 def _far_apart(counts: Sequence[int | None]) -> bool:
