@@ -145,6 +145,20 @@ def test_engines_that_take_a_share_of_the_card_say_how_much():
     assert setting(advised(with_cards("RTX 4090")), Topic.RESERVED) is None
 
 
+@pytest.mark.parametrize(
+    ("link", "changes"), [(Link.NVLINK, {"tensor_parallel": 2}), (Link.PCIE, {"pipeline_parallel": 2})]
+)
+def test_a_server_program_is_told_how_to_share_by_its_own_setting_and_one_conversation_s_context(link, changes):
+    second = replace(CARD, id="cuda1")
+    path = model("awq", id="m", size_bytes=12 * GIB)
+    here = around(engines=absent("vllm"), machine=machine(CARD, second, free_gib=60, total_gib=64))
+    on = ground(here, elsewhere=False, models=[path], blueprints={"m": made(10)})
+    advice = advised(on, users=8, link=link, format="awq")
+    assert (advice.choice.load.context, advice.choice.load.slots) == (4096, 8)
+    action = setting(advice, Topic.SPLIT).action
+    assert (action.changes, action.load.extra) == (changes, changes)
+
+
 def test_a_fleet_has_a_command_and_an_address():
     advice = advised(with_cards("H100 SXM5 80 GB", 8), purpose=Purpose.FLEET)
     assert (advice.engine.action.kind, advice.engine.action.preset) == (ActionKind.ATTACH, "dynamo")

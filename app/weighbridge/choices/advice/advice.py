@@ -61,9 +61,9 @@ class Action:
 
     INSTALL_BUILD, USE_BUILD: the build `build_id`, called `title`; `verified`: somebody has run it. INSTALL: what
     Weighbridge has no build of, by the command line `command`. FIND: `query` on Discover. LOAD: the model `model_id`,
-    as `load` says. CHANGE: the settings in `changes`, by the names of a `Load`'s fields: of the next load of
-    `model_id`, which is then `load`; with "" those of the program (`context` alone). ATTACH: an endpoint of the preset
-    `preset`. RUN: the command line `command`, which Weighbridge does not run itself.
+    as `load` says. CHANGE: the settings in `changes`, by the names of a `Load`'s fields and of what its `extra` may
+    hold: of the next load of `model_id`, which is then `load`; with "" those of the program (`context` alone). ATTACH:
+    an endpoint of the preset `preset`. RUN: the command line `command`, which Weighbridge does not run itself.
     """
 
     kind: ActionKind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from weighbridge.base.errors import Refused
 from weighbridge.choices.advice.advice import Action, ActionKind, Point, Reason, Topic
@@ -41,9 +42,7 @@ def weighed_for(case: Case, engine: Candidate, model: Model) -> Choice | None:
     shelf = case.ground.shelf
     if shelf is None:
         return None
-    answers = case.answers
-    at_once = answers.users if engine.parallel else 1
-    start = replace(shelf.start(model), engine=engine.id, context=answers.context * at_once, slots=at_once)
+    start = replace(shelf.start(model), engine=engine.id, **context_for(case, engine))
     first: Choice | None = None
     for load in _loads(start, engine.known.small_cache):
         try:
@@ -54,6 +53,14 @@ def weighed_for(case: Case, engine: Candidate, model: Model) -> Choice | None:
             return choice
         first = first or choice
     return first
+
+
+def context_for(case: Case, engine: Candidate) -> dict[str, Any]:
+    """The context and the slots of a load: an engine that serves pages its cache, and is told what one conversation may
+    have; of all others the slots share one context.
+    """
+    context, users = case.answers.context, case.answers.users if engine.parallel else 1
+    return {"context": context if engine.known.serves else context * users, "slots": users}
 
 
 def model_point(case: Case, engine: Candidate, choice: Choice) -> Point:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from weighbridge.choices.advice.ground import Ground
 from weighbridge.choices.advice.knowledge import Knowledge, Known
 from weighbridge.choices.advice.machine_kind import cards_of, fast_of
 from weighbridge.hardware.machine import Device
-from weighbridge_engines.api import Capability, Engine
+from weighbridge_engines.api import Capability, Engine, Hardware
 
 _CAPABILITIES = {
     Need.JSON_SCHEMA: Capability.JSON_SCHEMA,
@@ -44,10 +44,23 @@ class Candidate:
         """What it runs."""
         return self.engine.formats if self.engine is not None else self.known.formats
 
+    @property
+    def cards(self) -> Mapping[str, str]:
+        """Whose cards it uses, with the least compute capability of NVIDIA's ("" where any will do)."""
+        told = self.engine.hardware if self.engine is not None else None
+        if told is None:
+            return self.known.cards
+        return {vendor: _least(told, vendor) for vendor in told.vendors}
+
     @cached_property
     def here(self) -> bool:
         """Whether it is installed, on a machine that is this one."""
         return self.engine is not None and not self.ground.elsewhere and self.engine.missing() is None
+
+    def offers(self, setting: str, value: object = None) -> bool:
+        """Whether it has a setting of that name, and where `value` is told, whether that is one of its values."""
+        controls = self.engine.controls if self.engine is not None else ()
+        return any(one.name == setting and (value is None or value in (one.choices or ())) for one in controls)
 
     @property
     def parallel(self) -> bool:
@@ -74,7 +87,7 @@ class Candidate:
     def on_cards(self) -> bool:
         """Whether it computes on the cards that count here, where there are any."""
         fast = fast_of(self.ground.around.machine)
-        return fast.vendor == "cpu" or fast.vendor in self.known.cards
+        return fast.vendor == "cpu" or fast.vendor in self.cards
 
     @property
     def blind_to(self) -> Device | None:
@@ -85,6 +98,12 @@ class Candidate:
 
 
 def candidates(ground: Ground, known: Knowledge) -> Iterator[Candidate]:
-    """All engines that the table knows, in its order."""
+    """All engines of the ground that the table knows, and those that are attached, in its order."""
     for one in known.engines.values():
-        yield Candidate(one, ground.engine(one.id), ground)
+        engine = ground.engine(one.id)
+        if engine is not None or one.formats:
+            yield Candidate(one, engine, ground)
+
+
+def _least(hardware: Hardware, vendor: str) -> str:
+    return (hardware.least_compute_capability or "") if vendor == "nvidia" else ""

@@ -89,7 +89,7 @@ def ranked(ground: Ground, order: Order, subject: Subject, known: Knowledge | No
 
 
 def _judged(candidate: Candidate, order: Order, subject: Subject, known: Knowledge) -> Ranked:
-    kept = kept_from(candidate, subject)
+    kept = kept_from(candidate, subject, known)
     made = Ranked(candidate.id, candidate.title, Standing.IMPOSSIBLE, against=kept)
     if kept:
         return made
@@ -138,7 +138,7 @@ def _why(candidate: Candidate, order: Order, subject: Subject, known: Knowledge)
         elif candidate.id in row.also:
             yield Reason(f"beside_{candidate.id}", named)
     fast = fast_of(candidate.ground.around.machine)
-    least = candidate.known.cards.get("nvidia", "")
+    least = candidate.cards.get("nvidia", "")
     if fast.vendor == "nvidia" and least and has_at_least(fast.capability, least):
         yield Reason("capability_enough", {**named, "capability": fast.capability, "least": least})
     kernel = known.kernels.get(subject.format, "")

@@ -35,14 +35,14 @@ def _of_build(candidate: Candidate) -> Action | None:
     cards = cards_of(ground.around.machine)
     if cards and candidate.on_cards:
         offer = best_offer(cards[0], offered)
-        return None if offer is None else _of_offer(candidate, offer)
+        return None if offer is None else _of_offer(candidate, offer, offer.verified_on(cards[0]))
     recipes = [one for one in ground.recipes if one.engine_id == candidate.id and one.api == "cpu"]
     return _of_recipe(candidate, recipes[0]) if recipes else None
 
 
-def _of_offer(candidate: Candidate, offer: Offer) -> Action:
+def _of_offer(candidate: Candidate, offer: Offer, verified: bool) -> Action:
     kind = ActionKind.USE_BUILD if offer.installed else ActionKind.INSTALL_BUILD
-    return Action(kind, f"{candidate.title} {offer.title}", candidate.id, offer.build_id, offer.verified)
+    return Action(kind, f"{candidate.title} {offer.title}", candidate.id, offer.build_id, verified)
 
 
 def _of_recipe(candidate: Candidate, recipe: Recipe) -> Action:

@@ -13,13 +13,14 @@ from weighbridge.estimates.fit import Verdict
 from weighbridge.running.builds import version_key
 
 
-def kept_from(candidate: Candidate, subject: Subject) -> tuple[Reason, ...]:
+def kept_from(candidate: Candidate, subject: Subject, known: Knowledge) -> tuple[Reason, ...]:
     """Why it cannot run the subject here, whatever is installed; nothing where it can, as far as is known."""
     machine = candidate.ground.around.machine
     fast = fast_of(machine)
     found = (
         _by_system(candidate, system_of(machine)),
         _by_cards(candidate, fast),
+        _by_format(subject, fast, known),
         _by_file(candidate, subject),
         _by_memory(candidate, subject),
         *_by_needs(candidate, subject),
@@ -47,18 +48,25 @@ def _by_system(candidate: Candidate, system: str) -> Reason | None:
 
 
 def _by_cards(candidate: Candidate, fast: Fast) -> Reason | None:
-    known = candidate.known
-    if fast.vendor == "cpu" or fast.vendor not in known.cards:
-        if known.processor:
+    if fast.vendor == "cpu" or fast.vendor not in candidate.cards:
+        if candidate.known.processor:
             return None
-        return Reason("needs_cards", {"engine": candidate.title, "vendors": tuple(sorted(known.cards))})
-    if fast.vendor == "nvidia" and has_at_least(fast.capability, known.cards["nvidia"]) is False:
+        return Reason("needs_cards", {"engine": candidate.title, "vendors": tuple(sorted(candidate.cards))})
+    if fast.vendor == "nvidia" and has_at_least(fast.capability, candidate.cards["nvidia"]) is False:
         return Reason("capability_low", _capability(candidate, fast))
     return None
 
 
+def _by_format(subject: Subject, fast: Fast, known: Knowledge) -> Reason | None:
+    least = known.needs.get(subject.format, "")
+    if fast.vendor != "nvidia" or has_at_least(fast.capability, least) is not False:
+        return None
+    values = {"format": subject.format, "device": fast.name, "capability": fast.capability, "least": least}
+    return Reason("format_needs", values)
+
+
 def _capability(candidate: Candidate, fast: Fast) -> dict[str, object]:
-    least = candidate.known.cards["nvidia"]
+    least = candidate.cards["nvidia"]
     return {"engine": candidate.title, "device": fast.name, "capability": fast.capability, "least": least}
 
 
@@ -94,7 +102,7 @@ def _doubts(candidate: Candidate, subject: Subject, known: Knowledge) -> Iterato
     blind = candidate.blind_to
     if blind is not None:
         yield Reason("build_blind", {**named, "device": blind.name})
-    if fast.vendor == "nvidia" and has_at_least(fast.capability, one.cards.get("nvidia", "")) is None:
+    if fast.vendor == "nvidia" and has_at_least(fast.capability, candidate.cards.get("nvidia", "")) is None:
         yield Reason("capability_unknown", _capability(candidate, fast))
     least = known.kernels.get(subject.format, "")
     if fast.vendor == "nvidia" and has_at_least(fast.capability, least) is False:

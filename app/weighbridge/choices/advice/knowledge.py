@@ -20,7 +20,7 @@ class Known:
     id: str
     title: str
     systems: frozenset[str]
-    cards: Mapping[str, str]
+    cards: Mapping[str, str] = field(default_factory=dict)
     processor: bool = False
     maker: str = ""
     formats: frozenset[str] = frozenset()
@@ -48,10 +48,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """All of it. `kernels`: from which compute capability on NVIDIA's cards multiply in a format themselves."""
+    """All of it. `kernels`: from which compute capability on NVIDIA's cards multiply in a format themselves; `needs`:
+    from which on they can run it at all.
+    """
 
     engines: Mapping[str, Known]
     kernels: Mapping[str, str] = field(default_factory=dict)
+    needs: Mapping[str, str] = field(default_factory=dict)
     hardware: Mapping[str, Row] = field(default_factory=dict)
     loads: Mapping[str, Row] = field(default_factory=dict)
 
@@ -62,6 +65,7 @@ def read_knowledge(text: str) -> Knowledge:
     return Knowledge(
         {engine_id: _known(engine_id, entry) for engine_id, entry in table["engine"].items()},
         dict(table["kernel"]),
+        dict(table["needs"]),
         {kind: _row(entry) for kind, entry in table["hardware"].items()},
         {kind: _row(entry) for kind, entry in table["load"].items()},
     )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from weighbridge.choices.advice.advice import Action, ActionKind, Point, Reason, Topic
 from weighbridge.choices.advice.answers import LONG_CONTEXT, Hardware, Link, Prompt, Purpose, Sharing
+from weighbridge.choices.advice.at_hand import context_for
 from weighbridge.choices.advice.candidate import Candidate
 from weighbridge.choices.advice.case import Case
 from weighbridge.choices.choice import Choice
 from weighbridge.estimates.estimate import Term
 from weighbridge.estimates.fit import WHOLE, Verdict, longest_context
 from weighbridge.estimates.plan import ELEMENT_BYTES
+from weighbridge_engines.api import Load
 
+_FIELDS = frozenset(each.name for each in fields(Load))
 _READS_BY_BATCHES = ("llama_server", "llama_cpp")
 _KEEPS_PREFIXES = ("vllm", "sglang", "aphrodite", "tensorrt_llm", "dynamo")
 """Engines that keep what prompts have in common by themselves: in blocks, or in a tree."""
@@ -32,11 +35,15 @@ class _Setting:
     choice: Choice | None
 
     def change(self, **changes: Any) -> Action | None:
-        """The change of the next load of the model; None where no model is known."""
+        """The change of the next load of the model, what is no field of a load in its `extra`; None where no model is
+        known.
+        """
         if self.choice is None or not self.engine.here:
             return None
-        model = self.choice.model
-        load = replace(self.choice.load, **changes)
+        model, load = self.choice.model, self.choice.load
+        own = {name: value for name, value in changes.items() if name not in _FIELDS}
+        load = replace(load, **{name: changes[name] for name in changes if name in _FIELDS})
+        load = replace(load, extra={**load.extra, **own}) if own else load
         return Action(ActionKind.CHANGE, model.title, self.engine.id, model_id=model.id, load=load, changes=changes)
 
 
@@ -49,13 +56,13 @@ def settings_for(case: Case, engine: Candidate, choice: Choice | None) -> tuple[
 
 def _context(one: _Setting) -> Iterator[Point]:
     answers = one.case.answers
-    total = answers.context * answers.users
-    values = {"context": answers.context, "users": answers.users, "total": total}
+    values = {"context": answers.context, "users": answers.users, "total": answers.context * answers.users}
     choice, why, against = one.choice, [], []
     if choice is not None and choice.fit is not None and choice.blueprint is not None:
         kept = [choice.fit.estimate.term(term) for term in (Term.KV, Term.STATE)]
         known = None if None in kept else sum(filter(None, kept))
-        why.append(Reason("context_takes", {"total": total, "kv_bytes": known, "model_bytes": choice.model.size_bytes}))
+        total, model_bytes = choice.load.context, choice.model.size_bytes
+        why.append(Reason("context_takes", {"total": total, "kv_bytes": known, "model_bytes": model_bytes}))
         if choice.fit.verdict not in WHOLE:
             longest = longest_context(choice.blueprint, choice.fit.plan, choice.places)
             against.append(Reason("context_longest", {"longest": longest}))
@@ -64,7 +71,9 @@ def _context(one: _Setting) -> Iterator[Point]:
             against.append(Reason("context_trained", {"trained": trained}))
     else:
         why.append(Reason("context_counts"))
-    action = one.change(context=total) or Action(ActionKind.CHANGE, changes={"context": answers.context})
+    action = one.change(**context_for(one.case, one.engine)) or Action(
+        ActionKind.CHANGE, changes={"context": answers.context}
+    )
     yield Point(Topic.CONTEXT, Reason("set_context", values), tuple(why), tuple(against), action)
 
 
@@ -79,8 +88,7 @@ def _cache(one: _Setting) -> Iterator[Point]:
     )
     if small in ELEMENT_BYTES:
         why.append(Reason("cache_smaller", {"type": small, "share": ELEMENT_BYTES[small] / ELEMENT_BYTES["f16"]}))
-    can = small in ELEMENT_BYTES
-    action = one.change(key_type=small, value_type=small) if can else None
+    action = one.change(key_type=small, value_type=small) if one.engine.offers("key_type", small) else None
     yield Point(Topic.CACHE, Reason("set_cache", {"type": small}), tuple(why), (), action)
 
 
@@ -129,12 +137,15 @@ def _split(one: _Setting) -> Iterator[Point]:
         return
     values = {"cards": count, "link": answers.link.value}
     if answers.link is Link.NVLINK:
-        what, why, mode = Reason("split_tensor", values), Reason("split_tensor_why", values), "tensor"
+        what, why = Reason("split_tensor", values), Reason("split_tensor_why", values)
+        settings = {"tensor_parallel": count, "split_mode": "tensor", "split_by_tensor": True}
     else:
-        what, why, mode = Reason("split_layers", values), Reason("split_layers_why", values), "layer"
+        what, why = Reason("split_layers", values), Reason("split_layers_why", values)
+        settings = {"pipeline_parallel": count, "split_mode": "layer", "split_by_tensor": False}
+    change = next(({name: value} for name, value in settings.items() if one.engine.offers(name)), None)
     look = Action(ActionKind.RUN, command="nvidia-smi topo -m") if _is_to_look(one) else None
     against = (Reason("link_unknown"),) if answers.link is Link.UNKNOWN else ()
-    yield Point(Topic.SPLIT, what, (why,), against, look or one.change(split_mode=mode))
+    yield Point(Topic.SPLIT, what, (why,), against, look or (one.change(**change) if change else None))
 
 
 def _is_to_look(one: _Setting) -> bool:

@@ -107,6 +107,7 @@ SENTENCES: Mapping[str, str] = {
     "agpl": mark("It is under the AGPL: Weighbridge starts it where you have it, and does not install it."),
     "not_on_system": mark("{engine} does not run on {system}."),
     "needs_cards": mark("{engine} needs a card of {vendors}."),
+    "format_needs": mark("{format} needs compute capability {least}, and {device} has {capability}."),
     "lacks": mark("{engine} has no {need}."),
     "does_not_fit": mark("With {engine} it does not fit: {short_bytes} short."),
     # formats and bits
