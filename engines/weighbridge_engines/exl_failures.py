@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weighbridge_engines.api import HOST, Cause
+from weighbridge_engines.exl_log import problem
 
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _SHOWN = 300
@@ -109,6 +110,8 @@ def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
     Where memory ran out: "device", "needed_bytes" and "free_bytes", as far as they are told.
     """
     del exit_code
+    if told := next(filter(None, map(problem, log)), None):
+        return told
     text = "\n".join(line[:_READ_OF_A_LINE] for line in _without_source(log))
     for failure in FAILURES:
         if match := failure.words.search(text):

@@ -5,11 +5,15 @@ The libraries print little: what is told of a load is said here, in lines that `
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Mapping
 
+from weighbridge_engines.api import Cause
+
 _MARK = "exl: "
+PROBLEM = "problem"
 Value = int | float | str | bool
 
 
@@ -17,6 +21,19 @@ def say(name: str, value: object) -> None:
     """One line of the log that `report` reads: an effective value, or a stage of the load."""
     sys.stderr.write(f"{_MARK}{name} = {value}\n")
     sys.stderr.flush()
+
+
+def say_problem(cause: Cause) -> None:
+    """Why nothing will come of it, for `diagnose`."""
+    say(PROBLEM, json.dumps({"code": cause.code, "values": dict(cause.values)}))
+
+
+def problem(line: str) -> Cause | None:
+    """What `say_problem` said; None for any other line."""
+    if not line.startswith(f"{_MARK}{PROBLEM} = "):
+        return None
+    told = json.loads(line.partition(" = ")[2])
+    return Cause(told["code"], told["values"])
 
 
 def say_step(what: str, done: int, total: int) -> None:

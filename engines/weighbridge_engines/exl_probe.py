@@ -13,6 +13,7 @@ from typing import Any
 
 from weighbridge_engines.api import Cause, Device, Unsupported
 from weighbridge_engines.exl_kernels import is_made, missing_tool
+from weighbridge_engines.exl_log import say_problem
 from weighbridge_engines.installed import is_installed
 
 Capability = tuple[int, int]
@@ -56,13 +57,29 @@ def version(library: Library) -> str | None:
 def devices(library: Library) -> list[Device]:
     """The cards that it can use. Raises Unsupported with an "exl." code where there is none, or it cannot start."""
     torch: Any = import_module("torch")
-    if cause := _no_cards(torch) or _no_part(library):
+    if cause := why_not(library):
         raise Unsupported(cause)
-    cards = range(torch.cuda.device_count())
-    usable = [card for card in cards if _capability(torch, card) >= least_of(library, torch)]
-    if not usable:
-        raise Unsupported(_too_old(library, torch))
-    return [_device(torch, card) for card in usable]
+    return [_device(torch, card) for card in _usable(library, torch)]
+
+
+def why_not(library: Library) -> Cause | None:
+    """Why it can use no card of this machine, or cannot start on one; None where it can."""
+    torch: Any = import_module("torch")
+    if cause := _no_cards(torch):
+        return cause
+    return _no_part(library) if _usable(library, torch) else _too_old(library, torch)
+
+
+def check_cards(library: Library) -> None:
+    """Before it is imported, which would fail with other words. Raises Unsupported; the log has why."""
+    if cause := why_not(library):
+        say_problem(cause)
+        raise Unsupported(cause)
+
+
+def _usable(library: Library, torch: Any) -> list[int]:
+    least = least_of(library, torch)
+    return [card for card in range(torch.cuda.device_count()) if _capability(torch, card) >= least]
 
 
 def _no_cards(torch: Any) -> Cause | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from weighbridge_engines.api import Load
@@ -16,10 +17,11 @@ from weighbridge_engines.exl_controls import (
     cache_kinds,
     pages_of,
 )
-from weighbridge_engines.exl_folder import adapter_files, model_folder
+from weighbridge_engines.exl_folder import adapter_files, chat_folder, model_folder
 from weighbridge_engines.exl_kernels import told_building
 from weighbridge_engines.exl_log import say, say_step
 from weighbridge_engines.exl_memory import say_memory
+from weighbridge_engines.exl_probe import EXL2, check_cards
 
 DRAFTS = 4
 _GIB = 1 << 30
@@ -61,13 +63,14 @@ class Parts:
 
 
 def loaded_parts(load: Load) -> Parts:
-    """Load. Raises what the library raises; the log tells how far it came."""
+    """Load. Raises Unsupported where no card can be used, and what the library raises; the log has how far it came."""
     say("stage", "starting")
+    check_cards(EXL2)
     with told_building():
         library: Any = import_module("exllamav2")
     generation: Any = import_module("exllamav2.generator")
     say("stage", "reading")
-    config = _config(library, load.model)
+    config = _config(library, chat_folder(load.model))
     trained = int(config.max_seq_len)
     paged = _is_paged(config, load)
     slots = load.slots if paged else 1
@@ -82,9 +85,9 @@ def loaded_parts(load: Load) -> Parts:
     return parts
 
 
-def _config(library: Any, folder: str) -> Any:
+def _config(library: Any, folder: Path) -> Any:
     """Raises ValueError for an architecture that is not known: the library would go on as if it were another."""
-    config = library.ExLlamaV2Config(str(model_folder(folder)))
+    config = library.ExLlamaV2Config(str(folder))
     if config.arch.arch_string == _FALLBACK != config.architecture:
         raise ValueError(f"Unknown architecture {config.architecture} in {folder}")
     config.arch_compat_overrides(quiet=True)
@@ -141,7 +144,7 @@ def _size(parts: Parts, config: Any) -> None:
 
 
 def _open_draft(parts: Parts, load: Load) -> None:
-    config = _config(parts.library, str(load.draft))
+    config = _config(parts.library, model_folder(str(load.draft)))
     config.no_flash_attn = parts.config.no_flash_attn
     _size(parts, config)
     parts.drafts = int(load.extra.get("draft_tokens") or DRAFTS)

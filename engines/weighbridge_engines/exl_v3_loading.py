@@ -10,10 +10,11 @@ from typing import Any
 
 from weighbridge_engines.api import Load
 from weighbridge_engines.exl_controls import BITS, DEFAULT_BATCH, PAGE, cache_kinds, pages_of
-from weighbridge_engines.exl_folder import adapter_files, model_folder
+from weighbridge_engines.exl_folder import adapter_files, chat_folder, model_folder
 from weighbridge_engines.exl_kernels import told_building
 from weighbridge_engines.exl_log import say, say_step
 from weighbridge_engines.exl_memory import say_memory
+from weighbridge_engines.exl_probe import EXL3, check_cards
 
 DRAFTS = 4
 """Tokens that are drafted at a time where the draft has no wish of its own (`Generator`)."""
@@ -46,12 +47,13 @@ class Parts:
 
 
 def loaded_parts(load: Load) -> Parts:
-    """Load. Raises what the library raises; the log tells how far it came."""
+    """Load. Raises Unsupported where no card can be used, and what the library raises; the log has how far it came."""
     say("stage", "starting")
+    check_cards(EXL3)
     with told_building():
         library: Any = import_module("exllamav3")
     say("stage", "reading")
-    config = library.Config.from_directory(str(model_folder(load.model)))
+    config = library.Config.from_directory(str(chat_folder(load.model)))
     batch = (load.batch or DEFAULT_BATCH) // PAGE * PAGE
     parts = Parts(library, config, pages_of(load, config.max_position_embeddings), batch)
     _say_effective(parts, load)

@@ -8,7 +8,9 @@ import importlib
 import inspect
 import json
 import os
+import shutil
 import sys
+import traceback
 import types
 from itertools import pairwise
 from pathlib import Path
@@ -273,7 +275,7 @@ def of_v2(folder):
 
     library, generation = (importlib.import_module(name) for name in ("exllamav2", "exllamav2.generator"))
     load = Load(str(folder), context=1000, key_type="q6", value_type="q6", batch=512)
-    config = _config(library, str(folder))
+    config = _config(library, folder)
     trained = config.max_seq_len
     parts = Parts(library, generation, config, 1024, 512, 1, False)
     _size(parts, config)
@@ -300,7 +302,7 @@ def of_v2(folder):
         (other / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
         (other / "config.json").write_text(json.dumps({**told, "architectures": [architecture]}))
         try:
-            _config(library, str(other))
+            _config(library, other)
         except ValueError as error:
             unknown[architecture] = str(error).split(" in ")[0]
     refused = None
@@ -328,12 +330,63 @@ def of_v2(folder):
     }
 
 
+FAULTS = {
+    "cut": lambda place: place.write_bytes(place.read_bytes()[:40]),
+    "short": lambda place: place.write_bytes(place.read_bytes()[:-4000]),
+    "empty": lambda place: place.write_bytes(b""),
+    "no weights": Path.unlink,
+}
+"""What may be wrong with a file of weights."""
+
+
+def faults(package, folder):
+    """The codes of what our reading makes of the words of the real package for folders that are damaged."""
+    from weighbridge_engines.exl_failures import diagnose
+
+    library = importlib.import_module(package)
+    made = {name: _copied(folder, name) for name in (*FAULTS, "architecture", "no tokenizer", "no JSON")}
+    for name, harm in FAULTS.items():
+        harm(made[name] / "model.safetensors")
+    told = json.loads((folder / "config.json").read_text())
+    (made["architecture"] / "config.json").write_text(json.dumps({**told, "architectures": ["NewForCausalLM"]}))
+    (made["no tokenizer"] / "tokenizer.json").unlink()
+    (made["no JSON"] / "config.json").write_text("{")
+    found = {}
+    for name, place in made.items():
+        try:
+            _opened(library, place)
+            found[name] = None
+        except Exception:
+            cause = diagnose(traceback.format_exc().splitlines(), 1)
+            found[name] = cause and cause.code
+    return found
+
+
+def _copied(folder, name):
+    place = folder / name
+    place.mkdir()
+    for file in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(folder / file, place)
+    return place
+
+
+def _opened(library, place):
+    from weighbridge_engines.exl_folder import chat_folder
+    from weighbridge_engines.exl_v2_loading import _config
+
+    if library.__name__ == "exllamav3":
+        library.Tokenizer.from_config(library.Config.from_directory(str(chat_folder(place))))
+    else:
+        library.ExLlamaV2Tokenizer(_config(library, chat_folder(place)))
+
+
 def main(package, folder):
     place = Path(folder)
     small_model(place)
     without_the_compiled(package)
     names = V3 if package == "exllamav3" else V2
     told = {"takes": {one: parameters(module, one) for module, listed in names.items() for one in listed}}
+    told["faults"] = faults(package, place)
     told |= of_v3(place) if package == "exllamav3" else of_v2(place)
     sys.stdout.write(json.dumps(told) + "\n")
 

@@ -28,20 +28,16 @@ def model_in(folder, **script):
     architecture = script.pop("architecture", "LlamaForCausalLM")
     config = {"architectures": [architecture], "max_position_embeddings": 2048, "standin": script}
     (folder / "config.json").write_text(json.dumps(config))
+    (folder / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}")
+    (folder / "tokenizer.json").write_text("{}")
     told = {"bos_token": {"content": "<begin>"}, "eos_token": "<end>", "chat_template": TEMPLATE}
     (folder / "tokenizer_config.json").write_text(json.dumps(told))
     return folder
 
 
 def environment(**more):
-    return {**os.environ, "PYTHONPATH": str(STANDIN), KEY_VARIABLE: KEY, **more}
-
-
-def ask_devices(engine_id, **more):
-    """What the worker tells of an engine's devices."""
-    argv = [sys.executable, "-P", "-m", "weighbridge_engines.worker", engine_id, "--devices"]
-    done = subprocess.run(argv, capture_output=True, text=True, check=True, env=environment(**more))
-    return json.loads(done.stdout.splitlines()[-1])
+    here = {"PYTHONPATH": str(STANDIN), "STANDIN_CUDA_HOME": "/usr/local/cuda", KEY_VARIABLE: KEY}
+    return {**os.environ, **here, **more}
 
 
 class Served:

@@ -121,3 +121,16 @@ def test_exllamav2_knows_its_architectures_and_biases_tokens(real):
     assert set(told["unknown"]) == {"NewForCausalLM", "Gemma2ForCausalLM"}
     assert told["unknown"]["NewForCausalLM"] == "Unknown architecture NewForCausalLM"
     assert "Could not find" in told["unknown"]["Gemma2ForCausalLM"]
+
+
+def test_a_folder_that_is_damaged_is_told_apart(real):
+    _, told = real
+    assert told["faults"] == {
+        "cut": "engine.bad_model_file",
+        "short": "engine.bad_model_file",
+        "empty": "engine.bad_model_file",
+        "no weights": "engine.bad_model_file",
+        "architecture": "engine.unknown_architecture",
+        "no tokenizer": "exl.no_tokenizer",
+        "no JSON": "engine.bad_model_file",
+    }

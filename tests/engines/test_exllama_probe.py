@@ -53,8 +53,9 @@ def test_what_keeps_it_from_a_card_is_told_by_name(said, cause, torch_says):
     assert refusal.value.cause == cause
 
 
-def test_a_package_that_is_missing_beside_it_is_told(torch_says):
+def test_a_package_that_is_missing_beside_it_is_told(torch_says, monkeypatch):
     torch_says()
+    monkeypatch.setattr("weighbridge_engines.exl_probe.is_installed", lambda package: package != "triton")
     with pytest.raises(Unsupported) as refusal:
         devices(EXL3)
     assert refusal.value.cause == Cause("exl.no_package", {"package": "triton"})

@@ -5,6 +5,8 @@ import contextlib
 import pytest
 from tests.engines.exl_worker import events, model_in, serving
 
+from weighbridge_engines.api import Cause
+
 LONG = [f" word{number}" for number in range(400)]
 BOTH = pytest.mark.parametrize("engine", ["exllamav2", "exllamav3"])
 
@@ -202,3 +204,9 @@ def test_exllamav2_splits_by_parts_of_each_matrix(tmp_path):
     with serving("exllamav2", model_in(tmp_path / "model"), tmp_path, **load) as one:
         assert one.heard("load_tp") == [[[10, 12], 512, "ExLlamaV2Cache"]]
         assert one.heard("cache") == [["ExLlamaV2Cache_TP", 512, False, 512, 2048]]
+
+
+@BOTH
+def test_a_card_that_cannot_be_used_is_told_before_the_library_fails_with_other_words(engine, tmp_path):
+    with serving(engine, model_in(tmp_path / "model"), tmp_path, environment={"STANDIN_TORCH": "cpu"}) as one:
+        assert one.diagnosed() == Cause("exl.cpu_torch", {"torch": "2.13.0+cpu"})
