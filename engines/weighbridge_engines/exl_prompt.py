@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge_engines.api import Load, Request, RequestRefused
-from weighbridge_engines.exl_folder import folder_of
 from weighbridge_engines.templates import Failed, Objected, Renderer
 from weighbridge_engines.turns import forms
 
@@ -28,10 +27,9 @@ SPECIAL = ("bos_token", "eos_token", "pad_token", "unk_token")
 
 
 class Prompts:
-    """For one model. `close` ends the process. Several threads may ask; they wait for each other."""
+    """For the model in `folder`. `close` ends the process. Several threads may ask; they wait for each other."""
 
-    def __init__(self, load: Load) -> None:
-        folder = folder_of(load.model)
+    def __init__(self, load: Load, folder: Path) -> None:
         settings = _object(folder / "tokenizer_config.json")
         self._template = load.template or template_in(folder, settings) or CHATML
         self._values = {**special_tokens(settings), **load.extra.get("template_values", {})}

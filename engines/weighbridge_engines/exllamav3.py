@@ -8,6 +8,7 @@ from weighbridge_engines.api import Capability, Engine, Load
 from weighbridge_engines.exl_batch import Batch
 from weighbridge_engines.exl_controls import CONTROLS_V3, checked_v3
 from weighbridge_engines.exl_failures import diagnose
+from weighbridge_engines.exl_folder import folder_of
 from weighbridge_engines.exl_log import report
 from weighbridge_engines.exl_probe import EXL3, devices, missing, version
 from weighbridge_engines.exl_prompt import Prompts
@@ -18,7 +19,7 @@ from weighbridge_engines.exl_v3_model import V3Model
 def open_session(load: Load) -> ExlSession:
     """Load. Raises Unsupported for what it cannot follow, and what the library raises."""
     checked_v3(load)
-    return ExlSession(Batch(partial(V3Model, load)), Prompts(load))
+    return ExlSession(Batch(partial(V3Model, load)), Prompts(load, folder_of(load.model)))
 
 
 ENGINE = Engine(
