@@ -66,6 +66,46 @@ ENGINES: Mapping[str, tuple[str, str]] = {
         mark("The compiled part of {engine} belongs to another version of PyTorch than the one beside it."),
         mark("Install the wheel of {engine} for this version of PyTorch."),
     ),
+    "mlx.bad_settings": (
+        mark("{engine} cannot read the settings in the model's folder ({reason})."),
+        mark("They are damaged or incomplete: verify the model or download it again."),
+    ),
+    "mlx.no_draft": (
+        mark("{engine} cannot use a draft with this model: what one of the two has read cannot be taken back."),
+        mark("Load without the draft model."),
+    ),
+    "mlx.no_shift": (
+        mark("{engine} cannot shift the context of this model: it keeps what it has read in a way of its own."),
+        mark("Load without context shift."),
+    ),
+    "mlx.no_small_cache": (
+        mark("{engine} cannot keep what this model has read in a smaller type."),
+        mark("Leave the types of the KV cache to the engine."),
+    ),
+    "mlx.no_strength": (
+        mark("This adapter replaces weights, so it has no strength that could be set."),
+        mark("Load it without a strength."),
+    ),
+    "mlx.no_tokenizer": (
+        mark("There is no tokenizer in the model's folder that {engine} can read."),
+        mark("Get the folder whole: tokenizer.json and tokenizer_config.json belong to it."),
+    ),
+    "mlx.nothing_to_compute_with": (
+        mark("MLX is here without anything to compute with: on Linux that is a package of its own."),
+        mark('Install it: pip install "mlx-lm[cpu]", or "mlx-lm[cuda13]" for a card by NVIDIA.'),
+    ),
+    "mlx.other_system": (
+        mark("{engine} runs on Macs with Apple silicon, and on Linux."),
+        mark("Get the model as GGUF to run it here."),
+    ),
+    "mlx.own_code": (
+        mark("The model brings a program of its own ({file}), and {engine} was not told to run it."),
+        mark("Programs out of a model's folder are never run here. Get the model in another format, GGUF for example."),
+    ),
+    "mlx.text_too_long": (
+        mark("{engine} asked for {needed_bytes} bytes in one piece; this device gives {most_bytes} at most."),
+        mark("Choose a smaller batch or a shorter text."),
+    ),
     "program.bad_entry": (
         mark("The entry {name} of programs.toml (line {line}) cannot be used: {reason}."),
         mark("Mend it; the other entries are used."),
