@@ -17,6 +17,7 @@ from weighbridge.base.explain import WHAT_AND_NEXT
 from weighbridge.base.explain_builds import BUILDS
 from weighbridge.base.explain_compare import COMPARE
 from weighbridge.base.explain_endpoints import ENDPOINTS
+from weighbridge.base.explain_engines import ENGINES
 from weighbridge.base.explain_failures import FAILURES
 from weighbridge.base.explain_files import FILES
 from weighbridge.base.explain_hardware import HARDWARE
@@ -102,11 +103,16 @@ def test_every_code_is_explained():
 
 def test_nothing_is_explained_that_nobody_says():
     said = {text for path, tree in trees() if path.name not in EXPLAINED_IN for text in literals(tree)}
+    said |= {
+        code
+        for path in (ROOT / "engines").rglob("*.toml")
+        for code in re.findall(r'"([\w.]+)"', path.read_text("utf-8"))
+    }
     assert sorted(set(WHAT_AND_NEXT) - said) == []
 
 
 def test_explanations_are_in_order():
-    areas = (BUILDS, COMPARE, ENDPOINTS, FAILURES, FILES, HARDWARE, HUB, LIBRARY, REQUESTS, SETTINGS, SPEED)
+    areas = (BUILDS, COMPARE, ENDPOINTS, ENGINES, FAILURES, FILES, HARDWARE, HUB, LIBRARY, REQUESTS, SETTINGS, SPEED)
     rest = [code for code in WHAT_AND_NEXT if not any(code in area for area in areas)]
     for codes in (rest, *map(list, areas)):
         assert codes == sorted(codes)
