@@ -21,6 +21,7 @@ from weighbridge.bench.words import (
     held_in_words,
     limits,
     notes,
+    settings,
 )
 from weighbridge.running.state import Setting
 
@@ -66,6 +67,13 @@ def test_the_conditions_of_all():
     rows = plain(rows)
     assert rows[0][1:9] == ("gguf Q4_0", "4.50", "100.0 MiB", "1.2", "llama_server", "3", "4,000 → 4,096", "1 %")
     assert rows[1][4:9] == ("unknown", "", "unknown", "unknown", "unknown")
+
+
+def test_all_settings_of_each_load():
+    told = (Setting("context", 4000, 4096, "setting.padded"), Setting("flash_attention", None, True))
+    (line,) = settings(comparison(column("a", settings=told), column("gone", [], settings=())))
+    assert line == "a: Context 4,000 → 4,096, Flash attention on"
+    assert line in as_markdown(comparison(column("a", settings=told)))
 
 
 def test_verdicts_as_sentences():

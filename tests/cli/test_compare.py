@@ -105,6 +105,14 @@ def test_taking_turns_with_a_report(echo, tmp_path, capsys):
     assert report.read_text("utf-8").startswith("# Comparison\n")
 
 
+def test_where_not_all_fit_at_once_they_go_one_by_one(echo, capsys, monkeypatch):
+    monkeypatch.setattr("weighbridge.running.scales.available_bytes", lambda: 1)
+    echo("a")
+    code, told = compared(capsys, "a", "--interleave", "--turns", "1", "--no-warm-up", "--anyway")
+    assert (code, told["plan"]["interleaved"]) == (0, False)
+    assert told["cautions"][0]["code"] == "compare.no_room_for_all"
+
+
 def test_ctrl_c_prints_what_is_done(echo, capsys, monkeypatch):
     echo("a", text="done")
     echo("b")

@@ -26,6 +26,7 @@ from weighbridge.bench.words import (
     limits,
     logs,
     notes,
+    settings,
     verdict_in_words,
 )
 
@@ -76,6 +77,7 @@ def as_markdown(comparison: Comparison) -> str:
         *(part for name, lines in logs(comparison) for part in (_escaped(name), fenced("\n".join(lines)))),
         f"## {text('Conditions')}",
         _table(conditions(comparison)),
+        _list(settings(comparison)),
         f"## {text('Prompt')}",
         fenced(comparison.workload.prompt),
         f"## {text('Answers')}",

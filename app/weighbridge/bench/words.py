@@ -16,7 +16,9 @@ from weighbridge.bench.compare import Ratio, Verdict, verdicts
 from weighbridge.bench.plan import Fresh
 from weighbridge.bench.result import Column, Comparison, Held
 from weighbridge.bench.score import Sameness, Spread, score
+from weighbridge.choices.setting_words import setting_in_words, setting_name
 from weighbridge.hardware.machine import Machine
+from weighbridge.running.state import Setting
 from weighbridge_engines.api import Cause
 
 SHOWN_LINES = 12
@@ -64,6 +66,15 @@ def conditions(comparison: Comparison) -> Table:
         text("File"),
     )
     return Table(head, tuple(_conditions(column) for column in comparison.columns), (2, 3, 6, 7, 8))
+
+
+def settings(comparison: Comparison) -> tuple[str, ...]:
+    """What each load asked for and what the engine uses, a line for each column that has said something."""
+    return tuple(
+        f"{column.name}: {', '.join(map(_setting_in_words, column.settings))}"
+        for column in comparison.columns
+        if column.settings
+    )
 
 
 def headline(comparison: Comparison) -> tuple[str, ...]:
@@ -203,16 +214,18 @@ def _conditions(column: Column) -> tuple[str, ...]:
 
 
 def _setting(column: Column, name: str) -> str:
+    return next((_used(one) for one in column.settings if one.name == name), text("unknown"))
+
+
+def _setting_in_words(one: Setting) -> str:
+    return f"{setting_name(one.name)} {_used(one)}"
+
+
+def _used(one: Setting) -> str:
     """ "4,096", "2,000 → 2,048" where the engine uses another value than was asked for."""
-    for one in column.settings:
-        if one.name == name:
-            shown = [_value(value) for value in (one.requested, one.effective) if value is not None]
-            return " → ".join(shown if one.differs else shown[-1:]) or text("unknown")
-    return text("unknown")
-
-
-def _value(value: object) -> str:
-    return number(value) if isinstance(value, int) else str(value)
+    known = [value for value in (one.requested, one.effective) if value is not None]
+    shown = [setting_in_words(one.name, value) for value in (known if one.differs else known[-1:])]
+    return " → ".join(shown) or text("unknown")
 
 
 def _range(known: Spread | None, shown: Callable[[float | None], str]) -> str:
