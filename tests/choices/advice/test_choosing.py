@@ -125,6 +125,13 @@ def test_what_is_needed_and_lacking_keeps_an_engine_out():
     assert (one.possible, one.against[0].values["need"]) == (False, "vision")
 
 
+def test_nothing_is_said_twice_of_an_engine():
+    here = with_cards("RTX 4090")
+    for wish in Wish:
+        for one in choose(FileFacts("fp8"), here, wish):
+            assert len(codes(one.why)) == len(set(codes(one.why)))
+
+
 def test_an_archived_one_says_so():
     assert "archived" in codes(found("exllamav2", FileFacts("exl2"), with_cards("RTX 3090")).against)
 

@@ -159,6 +159,24 @@ def test_a_server_program_is_told_how_to_share_by_its_own_setting_and_one_conver
     assert (action.changes, action.load.extra) == (changes, changes)
 
 
+@pytest.mark.parametrize(
+    ("card", "kind"), [("RTX 4090", "fp8_e4m3"), ("RTX 3090", None), ("Instinct MI300X", "fp8_e4m3")]
+)
+def test_a_cache_in_fp8_is_for_cards_that_compute_in_it(card, kind):
+    cache = setting(advised(with_cards(card), users=8, context=65_536), Topic.CACHE)
+    assert (cache.what.values["type"] if cache else None) == kind
+
+
+def test_where_all_memory_is_one_there_are_no_layers_to_place():
+    assert setting(advised(with_cards("M4 Max 40-core"), goal=Goal.PORTABILITY), Topic.LAYERS) is None
+    assert setting(advised(with_cards("Radeon RX 7900 XTX")), Topic.LAYERS).what.code == "layers_all"
+
+
+def test_a_link_of_other_cards_than_nvidia_s_is_not_looked_up_by_nvidia_s_program():
+    split = setting(advised(with_cards("Instinct MI300X", 8)), Topic.SPLIT)
+    assert (codes(split.against), split.action) == (["link_not_known"], None)
+
+
 def test_a_fleet_has_a_command_and_an_address():
     advice = advised(with_cards("H100 SXM5 80 GB", 8), purpose=Purpose.FLEET)
     assert (advice.engine.action.kind, advice.engine.action.preset) == (ActionKind.ATTACH, "dynamo")

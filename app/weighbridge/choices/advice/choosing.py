@@ -132,11 +132,9 @@ def _key(one: Ranked, order: Order, subject: Subject, places: Mapping[str, tuple
 
 def _why(candidate: Candidate, order: Order, subject: Subject, known: Knowledge) -> Iterator[Reason]:
     named = {"engine": candidate.title}
-    for code, row in order.rows(known):
-        if candidate.id in row.first:
-            yield Reason(code, named)
-        elif candidate.id in row.also:
-            yield Reason(f"beside_{candidate.id}", named)
+    rows = [(code, row) for code, row in order.rows(known) if candidate.id in row.all]
+    codes = [code if candidate.id in row.first else f"beside_{candidate.id}" for code, row in rows]
+    yield from (Reason(code, named) for code in dict.fromkeys(codes))
     fast = fast_of(candidate.ground.around.machine)
     least = candidate.cards.get("nvidia", "")
     if fast.vendor == "nvidia" and least and has_at_least(fast.capability, least):

@@ -9,6 +9,7 @@ from weighbridge.choices.advice.advice import Action, ActionKind, Point, Reason,
 from weighbridge.choices.advice.answers import OPEN, Hardware, Need
 from weighbridge.choices.advice.candidate import Candidate
 from weighbridge.choices.advice.case import Case
+from weighbridge.choices.advice.format_names import format_name
 from weighbridge.choices.advice.hindrances import has_at_least
 from weighbridge.hub.hits import FORMATS, Query
 
@@ -82,7 +83,8 @@ def format_point(case: Case, engine: Candidate, format_id: str) -> Point:
 
 
 def _why(case: Case, engine: Candidate, format_id: str) -> Iterator[Reason]:
-    yield Reason("format_of_engine", {"format": format_id, "engine": engine.title})
+    if format_name(format_id) != engine.title:
+        yield Reason("format_of_engine", {"format": format_id, "engine": engine.title})
     least = case.known.kernels.get(format_id, "")
     if least and case.fast.vendor == "nvidia" and has_at_least(case.fast.capability, least):
         yield Reason("kernel", {"format": format_id, "capability": case.fast.capability, "least": least})

@@ -11,6 +11,7 @@ from weighbridge.choices.advice.answers import LONG_CONTEXT, Hardware, Link, Pro
 from weighbridge.choices.advice.at_hand import context_for
 from weighbridge.choices.advice.candidate import Candidate
 from weighbridge.choices.advice.case import Case
+from weighbridge.choices.advice.hindrances import has_at_least
 from weighbridge.choices.choice import Choice
 from weighbridge.estimates.estimate import Term
 from weighbridge.estimates.fit import WHOLE, Verdict, longest_context
@@ -81,7 +82,7 @@ def _cache(one: _Setting) -> Iterator[Point]:
     small, answers = one.engine.known.small_cache, one.case.answers
     used = one.choice.load.key_type if one.choice is not None else None
     may_fill = one.choice is None and answers.context * answers.users >= LONG_CONTEXT
-    if not small or not (may_fill or used == small):
+    if not small or not (may_fill or used == small) or not _computes_in(one.case, small):
         return
     why = (
         [Reason("cache_long", {"total": answers.context * answers.users})] if used != small else [Reason("cache_fits")]
@@ -90,6 +91,13 @@ def _cache(one: _Setting) -> Iterator[Point]:
         why.append(Reason("cache_smaller", {"type": small, "share": ELEMENT_BYTES[small] / ELEMENT_BYTES["f16"]}))
     action = one.change(key_type=small, value_type=small) if one.engine.offers("key_type", small) else None
     yield Point(Topic.CACHE, Reason("set_cache", {"type": small}), tuple(why), (), action)
+
+
+def _computes_in(case: Case, kind: str) -> bool:
+    """Whether the cards compute in a type of cache; FP8 is for those that multiply in it themselves."""
+    if not kind.startswith("fp8") or case.fast.vendor != "nvidia":
+        return True
+    return has_at_least(case.fast.capability, case.known.kernels["fp8"]) is True
 
 
 def _slots(one: _Setting) -> Iterator[Point]:
@@ -107,7 +115,7 @@ def _slots(one: _Setting) -> Iterator[Point]:
 
 def _layers(one: _Setting) -> Iterator[Point]:
     fast, choice = one.case.fast, one.choice
-    if fast.vendor == "cpu" or not one.engine.on_cards:
+    if fast.vendor == "cpu" or fast.unified or not one.engine.on_cards or one.engine.known.serves:
         return
     fit = choice.fit if choice is not None else None
     if fit is None or fit.verdict is not Verdict.PARTIAL:
@@ -144,7 +152,8 @@ def _split(one: _Setting) -> Iterator[Point]:
         settings = {"pipeline_parallel": count, "split_mode": "layer", "split_by_tensor": False}
     change = next(({name: value} for name, value in settings.items() if one.engine.offers(name)), None)
     look = Action(ActionKind.RUN, command="nvidia-smi topo -m") if _is_to_look(one) else None
-    against = (Reason("link_unknown"),) if answers.link is Link.UNKNOWN else ()
+    unknown = Reason("link_unknown" if one.case.fast.vendor == "nvidia" else "link_not_known")
+    against = (unknown,) if answers.link is Link.UNKNOWN else ()
     yield Point(Topic.SPLIT, what, (why,), against, look or (one.change(**change) if change else None))
 
 

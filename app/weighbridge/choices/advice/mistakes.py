@@ -36,12 +36,14 @@ def _of_memory(case: Case) -> Iterator[Reason]:
 
 
 def _of_cache(case: Case, choice: Choice | None) -> Iterator[Reason]:
-    answers = case.answers
-    total = answers.context * answers.users
+    total = case.answers.context * case.answers.users
     if total < LONG_CONTEXT:
         return
-    kv_bytes = choice.fit.estimate.term(Term.KV) if choice is not None and choice.fit is not None else None
-    yield Reason("cache_ignored", {"total": total, "kv_bytes": kv_bytes})
+    if choice is None or choice.fit is None:
+        yield Reason("cache_ignored", {"total": total, "kv_bytes": None})
+        return
+    kv_bytes = choice.fit.estimate.term(Term.KV)
+    yield Reason("cache_ignored", {"total": choice.load.context, "kv_bytes": kv_bytes})
 
 
 def _of_cards(case: Case) -> Iterator[Reason]:

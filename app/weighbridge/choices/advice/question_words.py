@@ -97,7 +97,7 @@ _ANSWERS: Mapping[str, Mapping[str, str]] = {
     "link": {
         "none": mark("Nothing to join"),
         "pcie": "PCIe",
-        "nvlink": "NVLink",
+        "nvlink": mark("NVLink or Infinity Fabric"),
         "ethernet": "Ethernet",
         "rdma": "RDMA",
         "thunderbolt": "Thunderbolt",

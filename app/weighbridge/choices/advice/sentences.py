@@ -128,11 +128,10 @@ SENTENCES: Mapping[str, str] = {
     "cache_smaller": mark("{type} takes {share} % of f16, at hardly any loss."),
     "slots_share": mark("{engine} answers {users} at a time, and they share the context."),
     "layers_why": mark("A card reads {fast_gbs}, system memory {system_gbs}."),
-    "split_tensor_why": mark("NVLink is fast enough for what cards tell each other at each layer."),
-    "split_layers_why": mark(
-        "Without NVLink, tensor parallel waits for the link at each layer: try layers in turn first."
-    ),
+    "split_tensor_why": mark("Such a link is fast enough for what cards tell each other at each layer."),
+    "split_layers_why": mark("Without a fast link, tensor parallel waits at each layer: try layers in turn first."),
     "split_fleet_why": mark("Between machines only what passes from layer to layer should travel."),
+    "link_not_known": mark("What joins the cards is not known: on a fast link tensor parallel is better."),
     "fleet_start": mark("Dynamo: one frontend, and a worker on each machine"),
     "fleet_attach": mark("The frontend is the one address that is added here; workers find it by etcd."),
     "link_unknown": mark(
