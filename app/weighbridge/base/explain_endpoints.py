@@ -67,6 +67,10 @@ ENDPOINTS: Mapping[str, tuple[str, str]] = {
         mark("{address} answered with something else than a list of models."),
         mark("Check the address and its end, such as /v1."),
     ),
+    "endpoint.no_model": (
+        mark("{endpoint} does not know this model, or nothing at {address}. {message}"),
+        mark("Ask it for its models again: weighbridge endpoints test NAME"),
+    ),
     "endpoint.no_route": (
         mark("{address} has no list of models (HTTP {status}), and neither has another usual place of that server."),
         mark("Check the address and its end, such as /v1."),

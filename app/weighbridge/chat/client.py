@@ -142,7 +142,7 @@ class ChatClient:
                     if parser.ended:
                         break
             if line is not None:
-                line.ended(count)
+                line.ended(count, CANCELLED if hang_up.is_cut else None)
             for event in parser.finish():
                 hang_up.check()
                 on_event(event)

@@ -268,8 +268,8 @@ class Supervisor:
             self._queue.append(want)
 
     def _sure_failure(self, want: _Want) -> WeighbridgeError | None:
-        """How a load for `want` would fail again, where that is sure. A load that is wanted as such is always tried, and
-        so is a server elsewhere, which may be another one by now.
+        """How a load for `want` would fail again, where that is sure. A load that is wanted as such is always tried,
+        and so is a server elsewhere, which may be another one by now.
         """
         model = want.model
         if model.remote is not None:

@@ -15,7 +15,7 @@ import httpx2
 
 from weighbridge.base.errors import EngineFailed, WeighbridgeError
 from weighbridge.base.hang_up import HangUp
-from weighbridge.hub.network import CANCELLED
+from weighbridge.hub.network import CANCELLED, Line
 from weighbridge.running.endpoints.endpoint import Endpoint, Listed, Reached
 from weighbridge.running.endpoints.faults import answered, broken
 from weighbridge.running.endpoints.listing import NoListing, read_listing, with_contexts
@@ -76,11 +76,13 @@ class Asker:
         """Ask for `route`, below the origin. Raises Failed where the answer is none that is good."""
         limit_s = LONGEST_S if body is None else TOKEN_S
         got = self.ask("GET" if body is None else "POST", f"{self._endpoint.origin}{route}", body, limit_s)
+        if body is not None and got.status == HTTPStatus.NOT_FOUND:
+            raise Failed(self._cause("endpoint.no_model", status=got.status, message=message_of(got.body)))
         self._require_good(got)
 
     def ask(self, method: str, url: str, body: Mapping[str, Any] | None = None, limit_s: float = LONGEST_S) -> Got:
         """One request and its whole answer. Raises Failed."""
-        line = self._way.begin(method)
+        line = self._begun(method)
         try:
             with self._client(limit_s) as http:
                 got = self._exchanged(
@@ -96,6 +98,12 @@ class Asker:
         line.answered(got.status)
         line.ended(len(got.body))
         return got
+
+    def _begun(self, method: str) -> Line:
+        try:
+            return self._way.begin(method)
+        except EngineFailed as error:
+            raise Failed(Cause(error.code, error.values)) from None
 
     def _exchanged(self, http: httpx2.Client, request: httpx2.Request, limit_s: float) -> Got:
         request.extensions["trace"] = self._hang_up.watch

@@ -9,7 +9,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from weighbridge.base.database import Database
 from weighbridge.base.errors import NotFound, Refused
@@ -35,7 +35,7 @@ class Attached:
     endpoint: Endpoint
     engine: Engine
     way: Way
-    key: str
+    key: str = field(repr=False)
 
 
 class Endpoints:

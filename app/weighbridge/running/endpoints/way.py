@@ -6,8 +6,10 @@ import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
+from weighbridge.base.printable import printable
 from weighbridge.hub.addresses import origin_of
 from weighbridge.hub.network import Line, NetworkLog
 from weighbridge.running.endpoints.faults import answered, broken
@@ -32,7 +34,7 @@ class Way:
     log: NetworkLog
     offline: Callable[[], bool]
     tls: Callable[[], ssl.SSLContext | None]
-    proxy: str | None = None
+    proxy: str | None = field(default=None, repr=False)
     _cuts: set[Callable[[], None]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -73,6 +75,14 @@ class Way:
 
     def refusal(self, status: int, message: str, retry_after: str | None) -> WeighbridgeError | None:
         """The error for an answer with `status`; None where it is about the request itself, or good."""
+        if status == HTTPStatus.NOT_FOUND:
+            told = {
+                "endpoint": self.title,
+                "address": self.address,
+                "status": status,
+                "message": printable(message)[:200],
+            }
+            return failed(Cause("endpoint.no_model", told))
         cause = answered(status, message, retry_after, self.title, self.address)
         return None if cause is None else failed(cause)
 

@@ -1,0 +1,161 @@
+"""Answers of servers that someone else runs, over TLS: as they come, and with their faults."""
+
+import threading
+
+import pytest
+from tests.chat.standin import DONE, chunk, event
+from tests.endpoint_server import EndpointServer, hanging_up, lending, listing, saying, streaming, trusting
+
+from weighbridge.base.errors import Cancelled, EngineFailed, Refused
+from weighbridge.base.task import Task
+from weighbridge.chat.client import ChatClient
+from weighbridge.chat.events import Delta, Done, Finish, StreamFault, Usage
+from weighbridge.chat.meter import Meter
+
+CHAT = "/v1/chat/completions"
+BODY = {"model": "a@box", "messages": [{"role": "user", "content": "hi"}], "top_k": 3, "temperature": 0.5}
+USAGE = event({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}})
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return trusting(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture
+def house(tmp_path, authority):
+    answers = {"/v1/models": listing("a")}
+    with EndpointServer(answers, authority[0]) as server, lending(tmp_path, server, authority[1], key="k1") as lent:
+        lent.server, lent.client = server, ChatClient()
+        yield lent
+        lent.client.close()
+
+
+def ask(house, answer, task=None, on_event=None):
+    house.server.answers[CHAT] = answer
+    events = []
+    with house.lease() as lease:
+        house.client.stream(lease, BODY, on_event or events.append, task or Task())
+    return events
+
+
+def code_of(house, answer):
+    with pytest.raises(EngineFailed) as caught:
+        ask(house, answer)
+    assert house.log.requests[-1].error == caught.value.code
+    return caught.value.code
+
+
+def test_an_answer_over_tls_asked_for_in_its_servers_words(house):
+    answer = streaming(chunk(content="Hel"), chunk(content="lo"), chunk("stop"), USAGE, DONE)
+    assert ask(house, answer) == [Delta("Hel"), Delta("lo"), Finish("stop"), Usage(3, 2), Done()]
+    asked = house.server.asked[-1]
+    assert asked.headers["authorization"] == "Bearer k1"
+    assert asked.headers["accept-encoding"] == "identity"
+    assert asked.body == {
+        "model": "a",
+        "messages": BODY["messages"],
+        "temperature": 0.5,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    line = house.log.requests[-1]
+    assert (line.purpose, line.method, line.status, line.error) == ("endpoint", "POST", 200, None)
+    assert line.received_bytes > 100
+
+
+def test_what_was_counted_here_says_so(house):
+    meter = Meter(iter(range(100)).__next__)
+    ask(house, streaming(chunk(content="Hel"), chunk(content="lo"), chunk("stop"), USAGE, DONE), on_event=meter.feed)
+    assert (meter.reading().source, meter.reading().output_tokens) == ("counted", 2)
+
+
+def test_comments_and_data_without_a_space_are_read(house):
+    frames = (b": OPENROUTER PROCESSING\n\n", chunk(content="hi").replace(b"data: ", b"data:"), b":\n\n", chunk("stop"))
+    assert ask(house, streaming(*frames, b"data:[DONE]\n\n")) == [Delta("hi"), Finish("stop"), Done()]
+
+
+def test_a_fault_in_mid_stream_keeps_what_came(house):
+    fault = event({"error": {"code": 502, "message": "Provider disconnected"}, "choices": []})
+    events = ask(house, streaming(chunk(content="hi"), fault))
+    assert events == [Delta("hi"), StreamFault("engine.answered", "Provider disconnected")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (saying({"error": {"message": "Invalid API key"}}, 401), "endpoint.key"),
+        (saying({"error": {"message": "no credit"}}, 402), "endpoint.credit"),
+        (saying({"error": {"message": "model 'a' not found"}}, 404), "endpoint.no_model"),
+        (saying({"error": {"message": "Rate limit reached"}}, 429, Retry_After="7.2"), "endpoint.wait"),
+        (saying({"error": {"message": "Rate limit reached"}}, 429), "endpoint.limit"),
+        (saying(b"<html>Bad gateway", 502, content_type="text/html"), "endpoint.server"),
+        (saying({}, 307, Location="https://elsewhere.example/v1"), "endpoint.redirect"),
+        (saying(b"<html>", content_type="text/html"), "endpoint.page"),
+        (saying(b"x", Content_Encoding="gzip"), "endpoint.packed"),
+        (saying({"error": {"message": "temperature must be below 2"}}, 400), "engine.answered"),
+        (hanging_up, "endpoint.broken"),
+    ],
+)
+def test_refusals(house, answer, code):
+    assert code_of(house, answer) == code
+
+
+def test_a_limit_tells_its_time(house):
+    with pytest.raises(EngineFailed) as caught:
+        ask(house, saying({"error": {"message": "slow down"}}, 429, Retry_After="7.2"))
+    assert (caught.value.values["seconds"], caught.value.values["message"]) == (8, "slow down")
+
+
+def test_a_cancel_cuts_the_connection_and_is_no_fault(house):
+    task = Task()
+    with pytest.raises(Cancelled):
+        ask(house, streaming(chunk(content="hi"), end=False), task, lambda _event: task.cancel())
+    assert house.server.hung_up.wait(5)
+    assert house.log.requests[-1].error == "cancelled"
+
+
+def test_a_cancel_while_the_server_is_silent(house):
+    task = Task()
+
+    def silent(handler):
+        threading.Timer(0.05, task.cancel).start()
+        handler.wait_for_hang_up()
+
+    with pytest.raises(Cancelled):
+        ask(house, silent, task)
+    assert house.server.hung_up.wait(5)
+
+
+def test_stopping_the_model_ends_the_answer_with_what_came(house):
+    stopped = []
+
+    def stop(told):
+        if isinstance(told, Delta):
+            stopped.append(house.supervisor.stop("a@box"))
+
+    events = []
+    ask(house, streaming(chunk(content="hi"), end=False), None, lambda told: (events.append(told), stop(told)))
+    assert events == [Delta("hi"), StreamFault("stream.interrupted")]
+    assert house.server.hung_up.wait(5)
+    stopped[0].result(20)
+
+
+def test_nobody_else_gets_the_key(house, authority, tmp_path):
+    """Whoever has another certificate is told nothing."""
+    (tmp_path / "other").mkdir()
+    impostor_tls, _ = trusting(tmp_path / "other")
+    with EndpointServer({CHAT: saying({})}, impostor_tls) as impostor, house.lease() as lease:
+        lease.url = impostor.url
+        with pytest.raises(EngineFailed) as caught:
+            house.client.stream(lease, BODY, lambda _event: None, Task())
+        assert (caught.value.code, impostor.asked) == ("endpoint.certificate", [])
+
+
+def test_offline_it_is_refused_before_anything_is_sent(house):
+    count = len(house.server.asked)
+    with house.lease() as lease:
+        lease.way.leaves, lease.way.offline = True, lambda: True
+        with pytest.raises(Refused) as caught:
+            house.client.stream(lease, BODY, lambda _event: None, Task())
+    assert (caught.value.code, len(house.server.asked)) == ("endpoint.offline", count + 1)  # the check for ready

@@ -1,0 +1,157 @@
+"""The owner of endpoints: what is kept, what is refused, and that nobody is asked unbidden."""
+
+import json
+
+import pytest
+from tests.endpoint_server import EndpointServer, listing
+
+from weighbridge.base.errors import NotFound, Refused
+from weighbridge.hub.network import NetworkLog
+from weighbridge.library.model import ENDPOINT, Reach
+from weighbridge.running.endpoints.endpoint import Endpoint
+
+
+def code_of(action, *arguments, **named):
+    with pytest.raises((Refused, NotFound)) as caught:
+        action(*arguments, **named)
+    return caught.value.code
+
+
+def test_what_is_added_is_there_at_the_next_start(made):
+    endpoint = made().add("https://api.groq.com", key="gsk_1")
+    assert endpoint == Endpoint("groq", "Groq", "https://api.groq.com", "/openai/v1", "groq", keyed=True)
+    assert made().all == (endpoint,)
+    assert made().get("GROQ") == endpoint
+
+
+def test_each_has_a_name_of_its_own(made):
+    endpoints = made()
+    names = [endpoints.add(f"10.0.0.{number}:11434").id for number in (1, 2, 3)]
+    assert names == ["ollama", "ollama-2", "ollama-3"]
+    assert endpoints.add("box.lan", title="Große \x1b Kiste!").id == "grosse-kiste"
+
+
+def test_what_is_here_already_is_not_added_again(made):
+    endpoints = made()
+    endpoints.add("localhost:11434/v1")
+    assert code_of(endpoints.add, "http://localhost:11434") == "endpoint.known"
+
+
+def test_an_unknown_preset_or_name(made):
+    assert code_of(made().add, "localhost:1", preset="nope") == "endpoint.preset"
+    assert code_of(made().get, "nope") == "endpoint.unknown"
+
+
+def test_a_key_does_not_go_over_http_to_the_internet_unless_that_was_agreed_to(made):
+    endpoints = made()
+    assert code_of(endpoints.add, "http://api.example.com", key="k") == "endpoint.plain_key"
+    assert endpoints.all == ()
+    endpoints.add("http://api.example.com")
+    assert code_of(endpoints.use_key, "api-example-com", "k") == "endpoint.plain_key"
+    assert endpoints.use_key("api-example-com", "k", plain_key=True).keyed
+    assert endpoints.add("http://10.0.0.1:8000", key="k").unprotected
+
+
+def test_a_key_is_for_the_server_that_it_was_given_for(made):
+    endpoints = made()
+    endpoints.add("https://api.example.com", key="k", title="one")
+    assert endpoints.change("one", base_path="/v2").keyed
+    moved = endpoints.change("one", address="https://other.example.com")
+    assert (moved.keyed, moved.id) == (False, "one")
+    assert made().attach(model_at(made, "one")).key == ""
+
+
+def model_at(made, name):
+    from weighbridge.running.endpoints.endpoint import Listed, models_of
+
+    return models_of(made().get(name), [Listed("m")])[0]
+
+
+def test_another_preset_brings_its_own_base_path_unless_one_was_given(made):
+    endpoints = made()
+    endpoints.add("localhost:8000", title="one")
+    assert endpoints.change("one", preset="ovms").base_path == "/v3"
+    endpoints.change("one", base_path="/mine")
+    assert endpoints.change("one", preset="vllm").base_path == "/mine"
+
+
+def test_a_key_shows_nowhere(made, tmp_path, database):
+    endpoints = made()
+    endpoints.add("https://api.example.com", key="SECRET", title="one")
+    attached = endpoints.attach(model_at(made, "one"))
+    assert attached.key == "SECRET"
+    kept = json.dumps([list(row) for row in database.rows("SELECT * FROM endpoints")])
+    assert "SECRET" not in f"{kept}{endpoints.all}{attached}"
+
+
+def test_what_is_forgotten_is_gone_with_its_key(made, tmp_path):
+    endpoints = made()
+    endpoints.add("https://api.example.com", key="k", title="one")
+    model = model_at(made, "one")
+    endpoints.remove("one")
+    assert (endpoints.all, list((tmp_path / "config").iterdir())) == ((), [])
+    assert code_of(endpoints.attach, model) == "endpoint.unknown"
+
+
+def test_nobody_is_asked_until_it_is_wanted_and_then_it_is_written_down(made):
+    log = NetworkLog()
+    with EndpointServer({"/v1/models": listing("a", "b", max_model_len=7)}) as server:
+        endpoints = made(log=log)
+        endpoint = endpoints.add(server.url, title="box")
+        assert (endpoints.models(), endpoints.reached(endpoint.id), made().models()) == ((), None, ())
+        assert server.asked == []
+        reached = endpoints.reach(endpoint.id)
+    assert reached.reachable and reached.ms > 0
+    assert server.paths == ["/v1/models"]
+    (line,) = log.requests
+    assert (line.purpose, line.method, line.status) == ("endpoint", "GET", 200)
+    assert line.host == f"127.0.0.1:{server.port}"
+    assert [model.id for model in endpoints.models()] == ["a@box", "b@box"]
+
+
+def test_models_stay_listed_at_the_next_start_and_while_their_server_is_away(made):
+    with EndpointServer({"/v1/models": listing("a", max_model_len=7)}) as server:
+        endpoints = made()
+        endpoints.add(server.url, title="box")
+        endpoints.reach("box")
+    assert made().reached("box").reachable
+    away = endpoints.reach("box")
+    assert away.cause.code == "endpoint.refused"
+    assert made().reached("box").cause == away.cause
+    (model,) = made().models()
+    assert (model.id, model.format, model.source, model.size_bytes, model.parts) == ("a@box", ENDPOINT, ENDPOINT, 0, ())
+    assert (model.remote.name, model.remote.context, model.remote.reach) == ("a", 7, Reach.HERE)
+    assert not model.leaves and not model.path.exists() and not model.path.parent.exists()
+
+
+def test_a_model_that_is_sent_on_leaves_though_its_server_does_not(made):
+    listed = {"data": [{"id": "x@groq", "leaves_computer": True}, {"id": "y"}]}
+    with EndpointServer({"/v1/models": listed}) as server:
+        endpoints = made()
+        endpoints.add(server.url, title="box")
+        endpoints.reach("box")
+    assert [model.leaves for model in endpoints.models()] == [True, False]
+
+
+def test_offline_nothing_leaves_this_computer_but_what_stays_is_asked(made):
+    log = NetworkLog()
+    endpoints = made(offline=True, log=log)
+    endpoints.add("https://api.example.com", title="far")
+    assert code_of(endpoints.reach, "far") == "endpoint.offline"
+    assert log.requests == ()
+    with EndpointServer({"/v1/models": listing("a")}) as server:
+        endpoints.add(server.url, title="near")
+        assert endpoints.reach("near").reachable
+
+
+def test_listeners_hear_of_changes_also_of_another_process(made):
+    endpoints, heard = made(), []
+    leave = endpoints.subscribe(lambda: heard.append(len(endpoints.all)))
+    endpoints.add("localhost:1")
+    made().add("localhost:2")
+    endpoints.reload()
+    endpoints.reload()
+    endpoints.remove(endpoints.all[0].id)
+    leave()
+    endpoints.remove(endpoints.all[0].id)
+    assert heard == [1, 2, 1]

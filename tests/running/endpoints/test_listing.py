@@ -1,0 +1,66 @@
+"""Lists of models in the forms that servers have, and what is wrong in them."""
+
+import json
+
+import pytest
+
+from weighbridge.formats.architectures import Kind
+from weighbridge.running.endpoints.endpoint import Listed
+from weighbridge.running.endpoints.listing import MOST_MODELS, NoListing, read_listing, with_contexts
+
+
+def read(value):
+    return read_listing(json.dumps(value).encode())
+
+
+@pytest.mark.parametrize(
+    ("value", "models"),
+    [
+        ({"data": [{"id": "a"}]}, [Listed("a")]),
+        ([{"id": "t", "type": "chat", "context_length": 8192}], [Listed("t", 8192, Kind.CHAT)]),
+        ({"models": [{"name": "x:1b", "model": "x:1b"}]}, [Listed("x:1b")]),
+        ({"data": [{"id": "l", "meta": {"n_ctx": 2048, "n_ctx_train": 8192}}]}, [Listed("l", 2048)]),
+        ({"data": [{"id": "l", "meta": {"n_ctx_train": 8192}}]}, [Listed("l", 8192)]),
+        ({"data": [{"id": "v", "max_model_len": 4096}]}, [Listed("v", 4096)]),
+        ({"data": [{"id": "g", "context_window": 131072}]}, [Listed("g", 131072)]),
+        (
+            {"data": [{"id": "s", "type": "vlm", "max_context_length": 9, "loaded_context_length": 7}]},
+            [Listed("s", 7, Kind.CHAT)],
+        ),
+        ({"data": [{"id": "e", "type": "embeddings"}]}, [Listed("e", None, Kind.EMBEDDING)]),
+        ({"data": [{"id": "on@groq", "leaves_computer": True}]}, [Listed("on@groq", sent_on=True)]),
+        ({"data": [{"id": "a"}, {"id": "a", "context_length": 5}]}, [Listed("a", 5)]),
+        ({"data": []}, []),
+        ({"data": None}, []),
+    ],
+)
+def test_the_forms_of_lists(value, models):
+    assert read(value) == (tuple(models), 0)
+
+
+@pytest.mark.parametrize("context", [0, -1, True, "8192", 1.5, 1 << 40, None, {}])
+def test_a_context_that_is_none(context):
+    assert read({"data": [{"id": "a", "context_length": context, "meta": context}]}) == ((Listed("a"),), 0)
+
+
+@pytest.mark.parametrize("name", ["", " a", "a\nb", "a\u202eb", "\x1b[31m", "x" * 201, 5, None, ["a"]])
+def test_a_name_that_nobody_can_show_is_left_out_and_counted(name):
+    assert read({"data": [{"id": name}, {"id": "b"}, 7, None]}) == ((Listed("b"),), 3)
+
+
+def test_a_list_without_end_is_cut():
+    models, left_out = read({"data": [{"id": str(number)} for number in range(MOST_MODELS + 5)]})
+    assert (len(models), left_out) == (MOST_MODELS, 5)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b"{", b"[" * 100_000, b'"x"', b"{}", b'{"data": 5}', b'{"object": "list"}', b"\xff", b"7"]
+)
+def test_what_is_no_list(body):
+    with pytest.raises(NoListing):
+        read_listing(body)
+
+
+def test_a_further_list_tells_more():
+    told = (Listed("b", 7, Kind.EMBEDDING), Listed("c", 1))
+    assert with_contexts((Listed("a", 5), Listed("b", 3)), told) == (Listed("a", 5), Listed("b", 7, Kind.EMBEDDING))
