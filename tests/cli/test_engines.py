@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.running.made_builds import APART, CARDS, LINUX, PROCESSOR, Answers, FakeUv, llama_server
 
+from weighbridge.base.paths import default_paths
 from weighbridge.cli import engines_shown
 from weighbridge.cli.main import run
 from weighbridge.hardware.machine import Cpu, Device, Machine, Memory, MemoryKind
@@ -97,6 +98,18 @@ def test_what_is_here_comes_first_then_what_suits_the_machine_then_the_rest(caps
     assert [line.split()[0] for line in here.splitlines()] == ["build", "llama_server"]
     assert [line.split()[0] for line in suited.splitlines()[2:]] == ["llama_server-apart", "mlx-cuda"]
     assert "It needs driver 900 or newer" in others and "vllm-cuda" in others
+
+
+def test_a_program_of_the_user_shows_what_it_will_run_and_what_is_wrong_is_told(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("WEIGHBRIDGE_HOME", str(tmp_path))
+    described = default_paths().described_programs
+    described.parent.mkdir(parents=True)
+    entry = '[[program]]\nid = "mine"\ntitle = "Mine"\nformats = ["gguf"]\nprogram = "/opt/serve"\n'
+    described.write_text(f'{entry}argv = ["-m", "{{model}}", "-p", "{{port}}"]\n[[program]]\nid = "other"\n')
+    assert run(["engines", "show", "mine"], lambda: {"llama_server": TRIED}) == 0
+    assert "It is started as: /opt/serve -m MODEL -p 8000" in capsys.readouterr().out.splitlines()
+    assert run(["engines"], lambda: {"llama_server": TRIED}) == 0
+    assert "The entry other of programs.toml (line 8) cannot be used: title: is missing" in capsys.readouterr().out
 
 
 def test_one_engine_is_told_whole(capsys, monkeypatch):

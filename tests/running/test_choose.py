@@ -98,6 +98,18 @@ def test_an_engine_that_is_not_installed_says_how_to_get_it():
     assert failed.value.values["install"].endswith(" -m pip install xllamacpp")
 
 
+def test_what_is_named_to_be_installed_is_for_this_system():
+    engines = catalogue()
+    elsewhere = replace(engines["llama_server"], missing=lambda: Cause("program.not_for_system", {"system": "plan9"}))
+    absent = replace(engines["llama_cpp"], missing=lambda: Cause("engine.not_installed", {"package": "llama_cpp"}))
+    with pytest.raises(EngineFailed) as failure:
+        engine_for(MODEL, [elsewhere, absent])
+    assert (failure.value.code, failure.value.values["package"]) == ("engine.not_installed", "llama_cpp")
+    with pytest.raises(EngineFailed) as failure:
+        engine_for(MODEL, [elsewhere])
+    assert failure.value.code == "program.not_for_system"
+
+
 def test_what_is_asked_of_every_load_is_not_bent():
     load = default_load(MODEL, Defaults(cores=8, context=4096, asked=Asked(context=1 << 20, threads=3, slots=8)))
     assert (load.context, load.threads, load.slots) == (1 << 20, 3, 8)

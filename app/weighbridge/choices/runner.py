@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from weighbridge.base.errors import Refused
 from weighbridge.library.model import Model
-from weighbridge.running.choose import engines_for, unsuited
+from weighbridge.running.choose import could_be_here, engines_for, unsuited
 from weighbridge_engines.api import Cause, Engine
 
 RUN_BY: Mapping[str, Mapping[str, str]] = {
@@ -71,7 +71,8 @@ def runner_for(
         if engine.missing() is None:
             return Runner(engine.id, engine.title)
     if able:
-        return _as_it_stands((suited or able)[0], model)
+        left = suited or able
+        return _as_it_stands(next(filter(could_be_here, left), left[0]), model)
     known = next(iter(RUN_BY.get(format_id, ())), None)
     return _not_ours(format_id, known) if known else None
 

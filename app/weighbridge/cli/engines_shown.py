@@ -22,7 +22,8 @@ from weighbridge.running.devices import EngineDevices, Told, missing_build, with
 from weighbridge.running.engines import Engines
 from weighbridge.running.installation import disk_bytes
 from weighbridge.running.installing import command_for
-from weighbridge_engines.api import Capability, Cause, Engine
+from weighbridge.running.load_settings import command_line
+from weighbridge_engines.api import Capability, Cause, Engine, Load
 
 
 @dataclass(frozen=True)
@@ -137,8 +138,14 @@ def engine_as_text(engine: Engine, shown: Shown) -> str:
         problems=(),
     )
     needs = {words for recipe in only.absent for words in _needs(recipe)}
-    told = (engine.title, reads, cannot, *engine_words.notes_in_words(engine), *sorted(needs))
+    told = (engine.title, reads, cannot, *engine_words.notes_in_words(engine), *sorted(needs), *_started_as(engine))
     return "\n".join(filter(None, told)) + f"\n\n{as_text(only)}"
+
+
+def _started_as(engine: Engine) -> Iterable[str]:
+    """What is run for a model, of an engine that is a program: to be seen before it is run for the first time."""
+    said = command_line(Load("MODEL", "NAME"), engine) if engine.placed is not None else None
+    return () if said is None else (text("It is started as: {command}", command=said),)
 
 
 def as_json(shown: Shown) -> dict[str, Any]:

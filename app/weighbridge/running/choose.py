@@ -52,6 +52,9 @@ BITS_PER_WEIGHT = 4.8
 AT_ONCE_ELSEWHERE = 64
 """How many answers at the same time are asked of one model of an endpoint: its server has a queue of its own."""
 
+NOT_FOR_SYSTEM = "program.not_for_system"
+"""Why an engine is missing that there is none of for such a system."""
+
 _TASKS = {Kind.EMBEDDING: "embedding", Kind.RERANK: "rerank"}
 
 
@@ -148,9 +151,16 @@ def engine_for(model: Model, engines: Iterable[Engine], load: Load | None = None
     for engine in suited:
         if engine.missing() is None:
             return engine
-    cause = suited[0].missing()
+    best = next(filter(could_be_here, suited), suited[0])
+    cause = best.missing()
     assert cause is not None
-    raise EngineFailed(cause.code, (), **{**cause.values, "engine": suited[0].title, "install": command_for(suited[0])})
+    raise EngineFailed(cause.code, (), **{**cause.values, "engine": best.title, "install": command_for(best)})
+
+
+def could_be_here(engine: Engine) -> bool:
+    """Whether `engine` is here, or could be installed on a system such as this one."""
+    missing = engine.missing()
+    return missing is None or missing.code != NOT_FOR_SYSTEM
 
 
 def _suited(able: list[Engine], model: Model) -> list[Engine]:
