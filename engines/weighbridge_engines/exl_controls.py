@@ -7,11 +7,10 @@ elsewhere: "q8" and "q8_0" are one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
-from weighbridge_engines.api import Cause, Load, RequestRefused, Unsupported
+from weighbridge_engines.api import Cause, Load, Unsupported
 from weighbridge_engines.controls import Change, Control, Home, Kind, check
-from weighbridge_engines.sampling import FORMS, NUMBERS
+from weighbridge_engines.library_sampling import controls_of
 
 PAGE = 256
 """Tokens of one page: caches, and the parts of a prompt that are computed at a time, are whole pages."""
@@ -73,13 +72,6 @@ _TEMPLATE = (
 )
 
 
-def _sampling(parameters: Mapping[str, str]) -> tuple[Control, ...]:
-    """Those samplers that a library has, in their usual ranges."""
-    known = (replace(one, parameter=parameters[one.name]) for one in NUMBERS if one.name in parameters)
-    forms = (replace(one, parameter=parameters[one.name]) for one in FORMS if one.name in parameters)
-    return (*known, *forms)
-
-
 _SHARED = {
     "temperature": "temperature",
     "top_k": "top_k",
@@ -93,37 +85,36 @@ _SHARED = {
     "max_tokens": "max_new_tokens",
     "ignore_eos": "min_new_tokens",
 }
-SAMPLING_V2 = _sampling(
-    {
-        **_SHARED,
-        "typical_p": "typical",
-        "dynatemp_range": "max_temp",
-        "dynatemp_exponent": "temp_exponent",
-        "xtc_probability": "xtc_probability",
-        "xtc_threshold": "xtc_threshold",
-        "repeat_penalty": "token_repetition_penalty",
-        "repeat_last_n": "token_repetition_range",
-        "frequency_penalty": "token_frequency_penalty",
-        "presence_penalty": "token_presence_penalty",
-    }
-)
+_PARAMETERS_V2 = {
+    **_SHARED,
+    "typical_p": "typical",
+    "dynatemp_range": "max_temp",
+    "dynatemp_exponent": "temp_exponent",
+    "xtc_probability": "xtc_probability",
+    "xtc_threshold": "xtc_threshold",
+    "repeat_penalty": "token_repetition_penalty",
+    "repeat_last_n": "token_repetition_range",
+    "frequency_penalty": "token_frequency_penalty",
+    "presence_penalty": "token_presence_penalty",
+}
 """Attributes of `ExLlamaV2Sampler.Settings`, and arguments of a job."""
 
-SAMPLING_V3 = _sampling(
-    {
-        **_SHARED,
-        "xtc_probability": "probability",
-        "xtc_threshold": "threshold",
-        "repeat_penalty": "rep_p",
-        "repeat_last_n": "sustain_range",
-        "frequency_penalty": "freq_p",
-        "presence_penalty": "pres_p",
-        "adaptive_target": "target",
-        "adaptive_decay": "decay",
-        "json_schema": "json_schema",
-    }
-)
+_PARAMETERS_V3 = {
+    **_SHARED,
+    "xtc_probability": "probability",
+    "xtc_threshold": "threshold",
+    "repeat_penalty": "rep_p",
+    "repeat_last_n": "sustain_range",
+    "frequency_penalty": "freq_p",
+    "presence_penalty": "pres_p",
+    "adaptive_target": "target",
+    "adaptive_decay": "decay",
+    "json_schema": "json_schema",
+}
 """Arguments of its samplers (`SS_*`), of a job, and of its filter."""
+
+SAMPLERS_V2, SAMPLERS_V3 = frozenset(_PARAMETERS_V2), frozenset(_PARAMETERS_V3)
+"""What a request may say, by its names there."""
 
 CONTROLS_V2: tuple[Control, ...] = (
     *_context("max_seq_len", 256, TYPES_V2, "cache", "cache"),
@@ -137,7 +128,7 @@ CONTROLS_V2: tuple[Control, ...] = (
             unit="tokens", default=4),
     *_LORA,
     *_TEMPLATE,
-    *SAMPLING_V2,
+    *controls_of(SAMPLERS_V2, _PARAMETERS_V2),
 )  # fmt: skip
 
 CONTROLS_V3: tuple[Control, ...] = (
@@ -157,7 +148,7 @@ CONTROLS_V3: tuple[Control, ...] = (
             unit="tokens"),
     *_LORA,
     *_TEMPLATE,
-    *SAMPLING_V3,
+    *controls_of(SAMPLERS_V3, _PARAMETERS_V3),
 )  # fmt: skip
 
 
@@ -216,19 +207,6 @@ def _needs_v3(load: Load) -> Iterator[tuple[str, str, bool]]:
         yield "draft_kind", "draft", load.draft is not None
     if "draft_tokens" in load.extra:
         yield "draft_tokens", "draft", drafts
-
-
-def samplers(asked: Mapping[str, float], known: Iterable[Control]) -> dict[str, float]:
-    """All values of the samplers in `known`: those that are `asked` for, the usual ones else.
-
-    Raises RequestRefused for one that the library does not have, unless its value asks for nothing.
-    """
-    usual = {one.name: one.default for one in NUMBERS}
-    values = {one.name: usual[one.name] for one in known if one.name in usual}
-    for name, value in asked.items():
-        if name not in values and value != usual[name]:
-            raise RequestRefused(f"this engine has no {name}", name)
-    return {**values, **{name: value for name, value in asked.items() if name in values}}
 
 
 def pages_of(load: Load, trained: int | None) -> int:

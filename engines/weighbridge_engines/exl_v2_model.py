@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import Any
 
 from weighbridge_engines.api import Load, Request, RequestRefused, TokenLogprob
-from weighbridge_engines.exl_controls import SAMPLING_V2, samplers
+from weighbridge_engines.exl_controls import SAMPLERS_V2
 from weighbridge_engines.exl_v2_loading import loaded_parts
+from weighbridge_engines.library_sampling import check_penalty, chosen, is_greedy
 
 _STEP = 32
 """The width of the table of logits is a whole number of these."""
@@ -46,7 +47,8 @@ class V2Model:
 
         The library ends an answer as many tokens early as it drafts.
         """
-        asked = samplers(request.sampling, SAMPLING_V2)
+        asked = chosen(request.sampling, SAMPLERS_V2)
+        check_penalty(asked)
         return self._parts.generation.ExLlamaV2DynamicJob(
             tokens,
             max_new_tokens=most + self._parts.drafts,
@@ -88,7 +90,7 @@ class V2Model:
 
 def _chances(asked: Mapping[str, float]) -> dict[str, float | int]:
     """What narrows the choice. A temperature of 0 always takes the likeliest token."""
-    greedy = asked["temperature"] <= 0
+    greedy = is_greedy(asked)
     temperature, spread = asked["temperature"], asked["dynatemp_range"]
     return {
         "temperature": 1.0 if greedy else temperature,

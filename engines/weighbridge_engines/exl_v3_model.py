@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weighbridge_engines.api import Load, Request, RequestRefused, TokenLogprob
-from weighbridge_engines.exl_controls import SAMPLING_V3, samplers
+from weighbridge_engines.exl_controls import SAMPLERS_V3
 from weighbridge_engines.exl_v3_loading import loaded_parts
+from weighbridge_engines.library_sampling import check_penalty, chosen, is_greedy
 
 ROUND = 2048
 """Tokens of an answer for which pages are set aside at a time where several answers share the cache."""
@@ -44,7 +45,8 @@ class V3Model:
 
     def job(self, tokens: Any, request: Request, most: int) -> Any:
         """An answer of `most` tokens at most, not begun. Raises RequestRefused."""
-        asked = samplers(request.sampling, SAMPLING_V3)
+        asked = chosen(request.sampling, SAMPLERS_V3)
+        check_penalty(asked)
         ends = [*self._parts.config.eos_token_id_list, *request.stop]
         return self._parts.library.Job(
             tokens,
@@ -88,7 +90,7 @@ class V3Model:
 
     def _choice(self, asked: Mapping[str, float]) -> list[Any]:
         library = self._parts.library
-        if asked["temperature"] <= 0 or asked["top_k"] == 1:
+        if is_greedy(asked):
             return [library.SS_Argmax()]
         steps = [
             library.SS_MinP(asked["min_p"]),
