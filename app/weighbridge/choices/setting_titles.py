@@ -73,6 +73,7 @@ TITLES: Mapping[str, tuple[str, str]] = {
     "reordered": (mark("Reordered weights"), mark("Weights are copied into an order that suits the processor.")),
     "repeat_last_n": (mark("Repetition: last tokens"), mark("How far back repetitions count.")),
     "repeat_penalty": (mark("Repetition penalty"), mark("Above 1, what came before is made less likely.")),
+    "reserve_gib": (mark("Left free"), mark("So much of each card's memory, in GiB, is not used.")),
     "rope_base": ("RoPE: base", mark("The base frequency of positions.")),
     "rope_scale": ("RoPE: scale", mark("The context is stretched so many times.")),
     "rope_scaling": ("RoPE: scaling", mark("How positions beyond the training are made.")),
