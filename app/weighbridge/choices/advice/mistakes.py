@@ -49,7 +49,8 @@ def _of_cache(case: Case, choice: Choice | None) -> Iterator[Reason]:
 def _of_cards(case: Case) -> Iterator[Reason]:
     answers, fast = case.answers, case.fast
     if fast.count > 1 and answers.link in _WEAK:
-        yield Reason("tensor_on_weak_link", {"cards": fast.count, "link": answers.link.value})
+        link = None if answers.link is Link.UNKNOWN else answers.link.value
+        yield Reason("tensor_on_weak_link", {"cards": fast.count, "link": link})
     if answers.hardware in (Hardware.AMD_CARD, Hardware.AMD_SERVER):
         yield Reason("numbers_of_others")
 

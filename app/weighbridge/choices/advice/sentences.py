@@ -172,6 +172,9 @@ SENTENCES: Mapping[str, str] = {
 """Where all values are known, or none is needed."""
 
 UNKNOWN: Mapping[str, str] = {
+    "tensor_on_weak_link": mark(
+        "Tensor parallel over {cards} cards on a weak link can be slower than one card; theirs is not known."
+    ),
     "set_context": mark("Context of {context}"),
     "layers_all": mark("All layers on cards"),
     "prefix_room": mark("Prompt cache in system memory"),
