@@ -7,6 +7,7 @@ import re
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.chat.stream import count, error_message
+from weighbridge.running.endpoints.faults import message_of
 from weighbridge.running.endpoints.way import Way
 
 _TOO_LONG_AS_A_WHOLE = re.compile(
@@ -31,7 +32,7 @@ def failure(status: int, body: bytes, way: Way | None = None, retry_after: str |
         )
     if whole := _TOO_LONG_AS_A_WHOLE.search(error_message(error)):
         return Refused("context.exceeded", prompt_tokens=int(whole["tokens"]), context=int(whole["most"]))
-    told = None if way is None else way.refusal(status, error_message(error), retry_after)
+    told = None if way is None else way.refusal(status, message_of(body), retry_after)
     return told or EngineFailed("engine.answered", status=status, message=error_message(error))
 
 

@@ -320,7 +320,8 @@ class Supervisor:
                 continue
             place.process.join()
             del self._places[model_id]
-            self._settling_until_s = time.monotonic() + SETTLE_S
+            if place.process.way is None:  # what is elsewhere gives no memory back
+                self._settling_until_s = time.monotonic() + SETTLE_S
             if running.state is State.FAILED and running.error is not None:
                 self._failed[model_id] = replace(running, log=place.process.log.lines())
                 if running.stage != "ready":  # what died in use is loaded again for those who wait

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import ssl
 import time
 from collections.abc import Iterator, Mapping
@@ -17,7 +16,7 @@ from weighbridge.base.errors import EngineFailed, WeighbridgeError
 from weighbridge.base.hang_up import HangUp
 from weighbridge.hub.network import CANCELLED, Line
 from weighbridge.running.endpoints.endpoint import Endpoint, Listed, Reached
-from weighbridge.running.endpoints.faults import answered, broken
+from weighbridge.running.endpoints.faults import answered, broken, message_of
 from weighbridge.running.endpoints.listing import NoListing, read_listing, with_contexts
 from weighbridge.running.endpoints.way import Way
 from weighbridge_engines.api import Cause
@@ -199,20 +198,6 @@ def with_hint(reached: Reached) -> Reached:
         return reached
     code = "endpoint.base_path"
     return replace(reached, cause=Cause(code, {**reached.cause.values, "found": reached.found_path or "/"}))
-
-
-def message_of(body: bytes) -> str:
-    """A server's own words in an answer that is an error; "" where it has none that are short."""
-    try:
-        read = json.loads(body.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return ""
-    for name in ("error", "message", "detail"):
-        told = read.get(name) if isinstance(read, dict) else None
-        told = told.get("message") if isinstance(told, dict) else told
-        if isinstance(told, str):
-            return told[:500]
-    return ""
 
 
 def _start(body: bytes) -> str:

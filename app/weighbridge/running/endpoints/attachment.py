@@ -24,9 +24,9 @@ _ONE_TOKEN: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 
 class Attachment:
-    """As EngineProcess, of what runs elsewhere. Its server is asked by a thread of its own, with `attached`.
+    """As EngineProcess, of what runs elsewhere. Its server is asked by a thread of its own, which ends with the answer.
 
-    `changed` is called, from that thread, after each change of `running`.
+    `changed` is called after each change of `running`, from that thread or from the one that stops.
     """
 
     def __init__(self, attached: Attached, model: Model, load: Load, changed: Callable[[], None]) -> None:
@@ -35,7 +35,8 @@ class Attachment:
         self._model = model
         self._life = Life(attached.engine, model, load, changed)
         self._asker = Asker(attached.endpoint, attached.way, attached.key)
-        self._stopping = threading.Event()
+        self._stopping = False
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name=f"endpoint-{attached.endpoint.id}")
         self._thread.start()
 
@@ -52,11 +53,14 @@ class Attachment:
     @property
     def lives(self) -> bool:
         """False once it is stopped."""
-        return not self._stopping.is_set()
+        return not self._stopping
 
     def stop(self) -> None:
-        """Ask for the end, in any state: what is being asked of the server is cut. Returns at once."""
-        self._stopping.set()
+        """The end, in any state: what is being asked of the server is cut. Returns at once."""
+        with self._lock:
+            self._stopping = True
+            if self.running.state is State.READY:
+                self._life.become(State.STOPPED, **GONE)
         self._asker.cut()
         self.way.stop()
 
@@ -65,27 +69,25 @@ class Attachment:
         self._thread.join()
 
     def _run(self) -> None:
+        error: Exception | None = None
         try:
             self._check()
         except Failed as fault:
-            self._give_up(failed(fault.cause))
-        except Exception as error:  # whoever waits for this model is told
-            self._give_up(error)
-        else:
-            self._serve()
+            error = failed(fault.cause)
+        except Exception as other:  # whoever waits for this model is told
+            error = other
+        with self._lock:
+            self._tell(error)
 
-    def _give_up(self, error: Exception) -> None:
-        if self._stopping.is_set():
+    def _tell(self, error: Exception | None) -> None:
+        if self._stopping:
             self._life.become(State.STOPPED, **GONE)
-        else:
+        elif error is not None:
             self._life.fail(error)
-
-    def _serve(self) -> None:
-        if not self._stopping.is_set():
+        else:
             told = () if self._context is None else (Setting("context", None, self._context),)
-            self._life.become(State.READY, stage="ready", url=self._attached.endpoint.origin, settings=told)
-        self._stopping.wait()
-        self._life.become(State.STOPPED, **GONE)
+            url = self._attached.endpoint.origin
+            self._life.become(State.READY, stage="ready", url=url, settings=told)
 
     def _check(self) -> None:
         """What the preset says; no token of what is hosted, for it may be paid for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import re
 import socket
 import ssl
@@ -64,6 +65,20 @@ def answered(status: int, message: str, retry_after: str | None, title: str, add
         return Cause("endpoint.server", told)
     code = {401: "endpoint.key", 402: "endpoint.credit", 403: "endpoint.denied", 407: "endpoint.proxy"}.get(status)
     return Cause(code, {**told, "reason": f"HTTP {status}"}) if code else None
+
+
+def message_of(body: bytes) -> str:
+    """A server's own words in an answer that is an error; "" where it has none that are short."""
+    try:
+        read = json.loads(body.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return ""
+    for name in ("error", "message", "detail"):
+        told = read.get(name) if isinstance(read, dict) else None
+        told = told.get("message") if isinstance(told, dict) else told
+        if isinstance(told, str):
+            return told[:500]
+    return ""
 
 
 def seconds_to_wait(retry_after: str | None) -> int | None:
