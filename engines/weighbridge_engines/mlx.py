@@ -34,10 +34,10 @@ INSTALL = f'pip install "{ON_LINUX if sys.platform == "linux" else ON_APPLE}" ll
 def missing() -> Cause | None:
     """None, or what is missing: the package, what MLX computes with, or a system that it runs on."""
     if not runs_on(sys.platform, platform.machine()):
-        return Cause("mlx.other_system")
+        return Cause("engine.other_system")
     if not is_installed("mlx_lm"):
         return Cause("engine.not_installed", {"package": PACKAGE})
-    return None if _computes() else Cause("mlx.nothing_to_compute_with", {"package": ON_LINUX})
+    return None if _computes() else Cause("engine.nothing_to_compute_with", {"package": ON_LINUX})
 
 
 def runs_on(system: str, processor: str) -> bool:
@@ -164,7 +164,7 @@ def _draft(load: Load, held: Held, form: CacheForm, say: Say, stopped: Callable[
     if draft.model.tokenizer.get_vocab() != held.model.tokenizer.get_vocab():
         raise Unsupported(Cause("engine.draft_mismatch", {"reason": "their vocabularies differ"}))
     if not (held.goes_back and draft.goes_back):
-        raise Unsupported(Cause("mlx.no_draft"))
+        raise Unsupported(Cause("engine.no_draft_here"))
     return draft
 
 

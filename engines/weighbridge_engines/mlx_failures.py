@@ -37,7 +37,7 @@ FAILURES: tuple[_Failure, ...] = (
     _failure("engine.missing_library", r"Library not loaded: (?:@rpath/)?(?P<library>\S+)"),
     # Memory.
     _failure(
-        "mlx.text_too_long",
+        "engine.piece_too_large",
         r"Attempting to allocate (?P<needed_bytes>\d+) bytes which is greater than the maximum allowed buffer size of"
         r" (?P<most_bytes>\d+) bytes",
     ),
@@ -62,8 +62,8 @@ FAILURES: tuple[_Failure, ...] = (
         r"No such file or directory: .*config\.json",
     ),
     _failure("engine.file_denied", r"Permission denied: '(?P<path>[^'\n]+)'"),
-    _failure("mlx.own_code", r"requires importing and running a custom module \('(?P<file>[^'\n]+)'\)"),
-    _failure("mlx.own_code", r"contains custom code which must be executed", file="tokenizer"),
+    _failure("engine.own_code", r"requires importing and running a custom module \('(?P<file>[^'\n]+)'\)"),
+    _failure("engine.own_code", r"contains custom code which must be executed", file="tokenizer"),
     _failure("engine.unknown_architecture", r"Model type (?P<architecture>\S+) not supported"),
     _failure(
         "engine.unknown_architecture",
@@ -72,9 +72,9 @@ FAILURES: tuple[_Failure, ...] = (
     _failure(
         "engine.bad_model_file", r"\[load_safetensors\]", r"\[read\] Unable to read", r"Perhaps an incomplete download"
     ),
-    _failure("mlx.no_tokenizer", r"Couldn't instantiate the backend tokenizer", r"Can't load tokenizer for"),
-    _failure("mlx.bad_settings", r"JSONDecodeError: (?P<reason>.+)"),
-    _failure("mlx.bad_settings", r"^KeyError: '(?P<reason>\w+)'"),
+    _failure("engine.no_tokenizer", r"Couldn't instantiate the backend tokenizer", r"Can't load tokenizer for"),
+    _failure("engine.bad_settings", r"JSONDecodeError: (?P<reason>.+)"),
+    _failure("engine.bad_settings", r"^KeyError: '(?P<reason>\w+)'"),
     _failure("engine.other_layout", r"ValueError: (?P<reason>(?:Missing|Received) \d+ parameters[^\n]*)"),
     _failure("engine.other_layout", r"ValueError: (?P<reason>Expected shape [^\n]+)"),
     _failure("engine.other_layout", r"ValueError: (?P<reason>\[quantize\] The last dimension[^\n]+)"),

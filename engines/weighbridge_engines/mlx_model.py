@@ -75,9 +75,9 @@ class MlxModel:
         """New, empty caches, one for each layer that has one. Raises Unsupported where they cannot be of that form."""
         caches: list[Any] = import_module("mlx_lm.models.cache").make_prompt_cache(self.network, form.most)
         if form.most is not None and hasattr(self.network, "make_cache"):
-            raise Unsupported(Cause("mlx.no_shift"))
+            raise Unsupported(Cause("engine.no_shift"))
         if form.bits is not None and not any(hasattr(cache, "to_quantized") for cache in caches):
-            raise Unsupported(Cause("mlx.no_small_cache"))
+            raise Unsupported(Cause("engine.no_small_cache"))
         return caches
 
     def tokens(self, text: str, *, begun: bool) -> list[int]:
@@ -98,7 +98,7 @@ class MlxModel:
         for scale in load.adapter_scales:
             adapted = [one for one in self.network.modules() if hasattr(one, "lora_a") and hasattr(one, "scale")]
             if not adapted and scale != 1:
-                raise Unsupported(Cause("mlx.no_strength"))
+                raise Unsupported(Cause("engine.no_strength"))
             for module in adapted:
                 module.scale *= scale
             tell(say, "adapter_scales", scale)

@@ -7,6 +7,46 @@ from collections.abc import Mapping
 from weighbridge.base.words import mark
 
 ENGINES: Mapping[str, tuple[str, str]] = {
+    "engine.bad_settings": (
+        mark("{engine} cannot read the settings in the model's folder ({reason})."),
+        mark("They are damaged or incomplete: verify the model or download it again."),
+    ),
+    "engine.no_draft_here": (
+        mark("{engine} cannot use a draft with this model: what one of the two has read cannot be taken back."),
+        mark("Load without the draft model."),
+    ),
+    "engine.no_shift": (
+        mark("{engine} cannot shift the context of this model: it keeps what it has read in a way of its own."),
+        mark("Load without context shift."),
+    ),
+    "engine.no_small_cache": (
+        mark("{engine} cannot keep what this model has read in a smaller type."),
+        mark("Leave the types of the KV cache to the engine."),
+    ),
+    "engine.no_strength": (
+        mark("This adapter replaces weights, so it has no strength that could be set."),
+        mark("Load it without a strength."),
+    ),
+    "engine.no_tokenizer": (
+        mark("There is no tokenizer in the model's folder that {engine} can read."),
+        mark("Get the folder whole: tokenizer.json and tokenizer_config.json belong to it."),
+    ),
+    "engine.nothing_to_compute_with": (
+        mark("MLX is here without anything to compute with: on Linux that is a package of its own."),
+        mark('Install it: pip install "mlx-lm[cpu]", or "mlx-lm[cuda13]" for a card by NVIDIA.'),
+    ),
+    "engine.other_system": (
+        mark("{engine} runs on Macs with Apple silicon, and on Linux."),
+        mark("Get the model as GGUF to run it here."),
+    ),
+    "engine.own_code": (
+        mark("The model brings a program of its own ({file}), and {engine} was not told to run it."),
+        mark("Programs out of a model's folder are never run here. Get the model in another format, GGUF for example."),
+    ),
+    "engine.piece_too_large": (
+        mark("{engine} asked for {needed_bytes} bytes in one piece; this device gives {most_bytes} at most."),
+        mark("Choose a smaller batch or a shorter text."),
+    ),
     "exl.card_too_old": (
         mark("{engine} cannot use {card}: it has compute capability {has}, and {needs} is the least."),
         mark("Take the model as GGUF: llama.cpp uses older cards."),
@@ -66,45 +106,53 @@ ENGINES: Mapping[str, tuple[str, str]] = {
         mark("The compiled part of {engine} belongs to another version of PyTorch than the one beside it."),
         mark("Install the wheel of {engine} for this version of PyTorch."),
     ),
-    "mlx.bad_settings": (
-        mark("{engine} cannot read the settings in the model's folder ({reason})."),
-        mark("They are damaged or incomplete: verify the model or download it again."),
+    "onnx_genai.no_config": (
+        mark("The folder has no {name}: it was not made for {engine}."),
+        mark("Get a folder that was, such as those of ONNX Runtime's authors, or the model as GGUF."),
     ),
-    "mlx.no_draft": (
-        mark("{engine} cannot use a draft with this model: what one of the two has read cannot be taken back."),
-        mark("Load without the draft model."),
+    "onnx_genai.no_tokenizer": (
+        mark("{engine} cannot read the tokenizer in the model's folder."),
+        mark("Get the tokenizer's files from where the model comes from."),
     ),
-    "mlx.no_shift": (
-        mark("{engine} cannot shift the context of this model: it keeps what it has read in a way of its own."),
-        mark("Load without context shift."),
+    "onnx_genai.option": (
+        mark("{name} in the model's folder asks for {option}, by which it could run a program or write files."),
+        mark("It was not loaded. Take the model from somebody whom you trust, without that option."),
     ),
-    "mlx.no_small_cache": (
-        mark("{engine} cannot keep what this model has read in a smaller type."),
-        mark("Leave the types of the KV cache to the engine."),
+    "onnx_genai.other_build": (
+        mark("The model's folder wants {provider}, which this build of {engine} does not have."),
+        mark("Install {package}, or set the provider of the load to cpu."),
     ),
-    "mlx.no_strength": (
-        mark("This adapter replaces weights, so it has no strength that could be set."),
-        mark("Load it without a strength."),
+    "onnx_genai.path": (
+        mark("{name} in the model's folder names a file outside of it: {path}."),
+        mark("It was not loaded. Take the model from somebody whom you trust."),
     ),
-    "mlx.no_tokenizer": (
-        mark("There is no tokenizer in the model's folder that {engine} can read."),
-        mark("Get the folder whole: tokenizer.json and tokenizer_config.json belong to it."),
+    "onnx_genai.provider": (
+        mark("The model's folder wants {provider}, which {engine} is not used with here."),
+        mark("Set the provider of the load to cpu, or take a folder that was made for the processor."),
     ),
-    "mlx.nothing_to_compute_with": (
-        mark("MLX is here without anything to compute with: on Linux that is a package of its own."),
-        mark('Install it: pip install "mlx-lm[cpu]", or "mlx-lm[cuda13]" for a card by NVIDIA.'),
+    "openvino.architecture": (
+        mark("{engine} reads GGUF files of {known} alone; this one is of {architecture}."),
+        mark("Load it with llama.cpp, or take the model in OpenVINO's own form."),
     ),
-    "mlx.other_system": (
-        mark("{engine} runs on Macs with Apple silicon, and on Linux."),
-        mark("Get the model as GGUF to run it here."),
+    "openvino.cache_precision": (
+        mark("{engine} cannot keep its KV cache as {has} here; it needs {needs}."),
+        mark("Leave the precision of the cache to the engine, or choose u8."),
     ),
-    "mlx.own_code": (
-        mark("The model brings a program of its own ({file}), and {engine} was not told to run it."),
-        mark("Programs out of a model's folder are never run here. Get the model in another format, GGUF for example."),
+    "openvino.no_card_runtime": (
+        mark("{engine} finds no OpenCL ({library}), by which it computes on cards of Intel."),
+        mark("Install Intel's compute runtime for the card, or compute on the processor."),
     ),
-    "mlx.text_too_long": (
-        mark("{engine} asked for {needed_bytes} bytes in one piece; this device gives {most_bytes} at most."),
-        mark("Choose a smaller batch or a shorter text."),
+    "openvino.no_tokenizer": (
+        mark("{engine} finds no tokenizer in the model's folder."),
+        mark("Get openvino_tokenizer.xml and openvino_detokenizer.xml from where the model comes from."),
+    ),
+    "openvino.tensor_type": (
+        mark("{engine} cannot read the type {type} of this GGUF file; it knows {known}."),
+        mark("Load it with llama.cpp, or take the file in another quantisation."),
+    ),
+    "openvino.tensor_types": (
+        mark("{engine} cannot read a type of this GGUF file; it knows {known}."),
+        mark("Load it with llama.cpp, or take the file in another quantisation."),
     ),
     "program.bad_entry": (
         mark("The entry {name} of programs.toml (line {line}) cannot be used: {reason}."),
