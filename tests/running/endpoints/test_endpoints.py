@@ -131,6 +131,7 @@ def test_a_model_that_is_sent_on_leaves_though_its_server_does_not(made):
         endpoints.add(server.url, title="box")
         endpoints.reach("box")
     assert [model.leaves for model in endpoints.models()] == [True, False]
+    assert [endpoints.attach(model).way.leaves for model in endpoints.models()] == [True, False]
 
 
 def test_offline_nothing_leaves_this_computer_but_what_stays_is_asked(made):

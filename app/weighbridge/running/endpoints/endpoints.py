@@ -190,7 +190,8 @@ class Endpoints:
         endpoint = self._by_id(model.remote.endpoint_id).endpoint
         require_protected(endpoint)
         engine = endpoint.preset.engine(endpoint.title, endpoint.base_path)
-        return Attached(endpoint, engine, self.way(endpoint), self._key(endpoint))
+        way = replace(self.way(endpoint), leaves=model.leaves)  # a server here may send it on
+        return Attached(endpoint, engine, way, self._key(endpoint))
 
     def way(self, endpoint: Endpoint) -> Way:
         """How requests travel to it."""
