@@ -57,6 +57,7 @@ def _beside(entry: Entry) -> Place:
 
 
 def _engine(entry: Entry, place: Place, *, own: bool) -> Engine:
+    ours = own and bool(entry.package)
     by_argument = entry.key == "argument" and place.python is not None
     return Engine(
         id=entry.id,
@@ -76,8 +77,8 @@ def _engine(entry: Entry, place: Place, *, own: bool) -> Engine:
         name_of=partial(name_of, entry),
         environment=entry.environment,
         knows_keys=entry.key in ("variable", "file") or by_argument,
-        python=None if own else place.python,
-        program=None if own else place.program or place.folder,
+        python=None if ours else place.python,
+        program=None if ours else place.program or place.folder,
         listing=listing_of(entry, place),
         read_listing=read_listing,
         key_variable=entry.key_by if entry.key == "variable" else KEY_VARIABLE,

@@ -37,7 +37,9 @@ def place_of(entry: Entry, path: str) -> Place:
     """Where `entry` is, by the `path` of a Python, of the program itself, or of its folder."""
     if entry.script:
         return _in_folder(entry, Path(path))
-    if is_python(path):
+    if not entry.package and entry.key != "argument":
+        return Place(path)
+    if entry.package and is_python(path):
         beside = str(Path(path).with_name(entry.program + _ENDING))
         return Place(python=path) if entry.key == "argument" else Place(beside, path)
     python = python_of(path)

@@ -2,9 +2,11 @@
 
 import io
 import json
+import sys
 from dataclasses import replace
 
 import pytest
+from tests.library.made_folders import put_plain
 
 from weighbridge.base.database import Database
 from weighbridge.base.paths import default_paths
@@ -51,6 +53,18 @@ def test_a_file_outside_of_the_library(tmp_path, capsys):
     path = echo(tmp_path / "elsewhere" / "stray.echo", text="found")
     assert run(["run", str(path), "x"], catalogue) == 0
     assert capsys.readouterr().out == "found\n"
+
+
+def test_a_folder_outside_of_the_library_and_a_program_of_the_user(home, tmp_path, capsys):
+    folder = tmp_path / "elsewhere" / "tiny"
+    folder.mkdir(parents=True)
+    put_plain(folder)
+    described = default_paths().described_programs
+    described.parent.mkdir(parents=True, exist_ok=True)
+    entry = f'[[program]]\nid = "mine"\ntitle = "Mine"\nformats = ["safetensors"]\nprogram = "{sys.executable}"\n'
+    described.write_text(entry + 'argv = ["-m", "my.server", "{model}", "--port", "{port}"]\n')
+    assert run(["run", str(folder), "--show-command"], catalogue) == 0
+    assert capsys.readouterr().out == f"{sys.executable} -m my.server {folder} --port 8000\n"
 
 
 def test_the_time_to_the_first_token_is_without_the_load(home, capsys):

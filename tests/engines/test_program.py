@@ -375,3 +375,12 @@ def test_the_users_entries_are_marked_so():
     assert ([engine.id for engine in engines], [engine.yours for engine in engines], wrong) == (["mine"], [True], ())
     assert engines[0].said(Load("/m")) == ["x", "/m", "8000"]
     assert not engines[0].knows_keys
+
+
+@posix
+def test_a_python_that_the_user_has_named_runs_what_the_entry_says(tmp_path):
+    python = environment(tmp_path) / "python"
+    text = f'[[program]]\nid = "mine"\ntitle = "X"\nformats = ["gguf"]\nprogram = "{python}"\n'
+    engine = engines_of(text + 'argv = ["-m", "my.server", "{model}", "{port}"]', yours=True)[0][0]
+    assert engine.command(LOAD, 5) == [str(python), "-m", "my.server", "/m/a model", "5"]
+    assert (engine.program, engine.python, engine.missing()) == (str(python), None, None)

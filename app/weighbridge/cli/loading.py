@@ -68,16 +68,33 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
 
 
 def library_for(name: str | None) -> Library:
-    """The scanned library; where `name` is a file outside of it, that file's folder belongs to it too."""
+    """The scanned library; where `name` is a file outside of it, that file's folder belongs to it too, and so does a
+    folder that is a model as a whole.
+    """
     from weighbridge.library.model import ADDED
     from weighbridge.library.places import Root
 
     library = scanned_library()
     path = user_path(name) if name else None
-    if path is not None and os.path.isfile(path) and not _listed(library, str(path)):  # noqa: PTH113 - never raises
+    if path is None or _listed(library, str(path)):
+        return library
+    if os.path.isfile(path):  # noqa: PTH113 - never raises
         library.use_roots([*library.roots, Root(path.absolute(), ADDED), Root(path.absolute().parent, ADDED)])
         library.scan()
+    elif _is_model(path):
+        library.use_roots([*library.roots, Root(path.absolute(), ADDED)])
+        library.scan()
     return library
+
+
+def _is_model(folder: os.PathLike[str]) -> bool:
+    """Whether a folder is one model: no other is looked through for the sake of a name."""
+    from weighbridge.formats.recognise import is_model_folder
+
+    try:
+        return is_model_folder(os.listdir(folder))  # noqa: PTH208 - names are all that is wanted
+    except OSError:
+        return False
 
 
 def failure_of(supervisor: Supervisor, model_id: str) -> WeighbridgeError | None:
