@@ -10,6 +10,7 @@ import contextlib
 import importlib.machinery
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from importlib import import_module, util
 from pathlib import Path
@@ -28,8 +29,17 @@ def is_made(extension: str) -> bool:
     return any((folder / f"{extension}{end}").is_file() for end in (".so", ".pyd"))
 
 
+def _show_own_tools() -> None:
+    """Have what an environment brings as programs be found, ninja above all: nobody has entered it as a shell does."""
+    own = str(Path(sys.executable).parent)
+    path = os.environ.get("PATH", "")
+    if own not in path.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join(filter(None, (own, path)))
+
+
 def missing_tool() -> Cause | None:
     """What is missing to compile it; None where all is here. `torch.version.hip` builds take their own compiler."""
+    _show_own_tools()
     building: Any = import_module("torch.utils.cpp_extension")
     torch: Any = import_module("torch")
     if torch.version.hip is None and building.CUDA_HOME is None:
@@ -48,6 +58,7 @@ def missing_tool() -> Cause | None:
 @contextlib.contextmanager
 def told_building() -> Iterator[None]:
     """Have PyTorch print each step of what it compiles within the block: "[3/57] ..."."""
+    _show_own_tools()
     building: Any = import_module("torch.utils.cpp_extension")
     load = building.load
 

@@ -1,6 +1,8 @@
 """What an ExLlama library can use here, over a PyTorch that stands in for the real one."""
 
+import os
 import sys
+from pathlib import Path
 
 import pytest
 from tests.engines.exl_worker import STANDIN
@@ -20,6 +22,7 @@ def torch_says(tmp_path, monkeypatch):
     def say(**values):
         monkeypatch.syspath_prepend(STANDIN)
         monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
+        monkeypatch.setenv("PATH", os.environ["PATH"])
         for name, value in values.items():
             monkeypatch.setenv(name, value)
 
@@ -59,6 +62,13 @@ def test_a_package_that_is_missing_beside_it_is_told(torch_says, monkeypatch):
     with pytest.raises(Unsupported) as refusal:
         devices(EXL3)
     assert refusal.value.cause == Cause("exl.no_package", {"package": "triton"})
+
+
+def test_programs_that_an_environment_brings_are_found_though_nobody_entered_it(torch_says):
+    torch_says(PATH="/nowhere", CXX="c++")
+    with pytest.raises(Unsupported):
+        devices(EXL2)
+    assert os.environ["PATH"].split(os.pathsep) == [str(Path(sys.executable).parent), "/nowhere"]
 
 
 @pytest.mark.parametrize("made", ["exllamav2_ext.so", "exllamav2_ext.pyd"])
