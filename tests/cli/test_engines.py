@@ -150,7 +150,7 @@ def test_a_newer_version_is_looked_for_where_the_user_asks(capsys, place):
 def test_a_build_is_installed_and_removed(capsys, home):
     assert engines("install", "llama_server-apart") == 0
     out, err = capsys.readouterr()
-    assert "It told its devices. No model was here to try it with." in out
+    assert "It told its devices; no model was here that it could be tried with." in out
     assert "llama.cpp is loaded as llama_server-apart from now on." in out
     assert "licence MIT" in err and "uv says pip install" in err
     assert engines("ls", "--json") == 0

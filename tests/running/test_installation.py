@@ -24,6 +24,7 @@ from weighbridge.running.build_trial import trial_model
 from weighbridge.running.engines import Engines
 from weighbridge.running.installation import Installer, disk_bytes, user_of
 from weighbridge.running.uv_run import from_indexes, from_wheels, reason_in
+from weighbridge_engines.api import Cause
 from weighbridge_engines.catalogue import catalogue
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the made uv is a script of POSIX")
@@ -434,10 +435,29 @@ def test_the_smallest_model_that_chats_is_tried(echo):
         replace(small, info=info),
         replace(small, info=_info(Kind.EMBEDDING), size_bytes=1),
     ]
-    assert trial_model(models, ["echo"]).id == "small"
-    assert trial_model([replace(model, problem=NotFound("x")) for model in models], ["echo"]) is None
-    assert trial_model(models, ["gguf"]) is None
-    assert trial_model([replace(models[0], size_bytes=1 << 40)], ["echo"]) is None
+    engine = CATALOGUE["echo"]
+    assert trial_model(models, engine).id == "small"
+    assert trial_model([replace(model, problem=NotFound("x")) for model in models], engine) is None
+    assert trial_model(models, CATALOGUE["llama_server"]) is None
+    assert trial_model([replace(models[0], size_bytes=1 << 40)], engine) is None
+
+
+def test_a_model_that_the_engine_cannot_run_is_not_tried(echo):
+    known = [replace(echo(name), info=_info(Kind.CHAT)) for name in ("a", "b")]
+    odd = replace(known[0], info=replace(known[0].info, architecture="odd"), size_bytes=1)
+    picky = replace(
+        CATALOGUE["echo"], suits=lambda facts: Cause("openvino.architecture") if facts.architecture == "odd" else None
+    )
+    assert trial_model([odd, known[1]], picky).id == "b"
+    assert trial_model([odd], picky) is None
+
+
+def test_a_load_that_fails_for_its_model_says_nothing_of_the_build(tmp_path, uv, echo):
+    picky = replace(CATALOGUE["echo"], diagnose=lambda log, code: Cause("engine.unknown_architecture"))
+    place = Place(tmp_path, Answers(PROCESSOR))
+    place.engines.catalogue = {**place.engines.catalogue, "echo": picky}
+    build = place.install(model=echo(fail_at="load", fail_log=["who knows it"])).build
+    assert (build.token, build.in_use) == (None, True)
 
 
 def _info(kind):

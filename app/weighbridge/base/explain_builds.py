@@ -72,7 +72,7 @@ BUILDS: Mapping[str, tuple[str, str]] = {
         mark("Look at the card's driver; then: weighbridge engines use {build}"),
     ),
     "build.slow": (
-        mark("{engine} did not write a token within {limit_s} seconds."),
+        mark("{engine} wrote no token, and showed no sign of going on for {limit_s} seconds."),
         mark("Try again when the machine has less to do."),
     ),
     "build.too_old": (

@@ -44,7 +44,7 @@ def tried_in_words(build: Build) -> str:
     """What was tried as it was installed."""
     if build.token:
         return text("It told its devices and wrote a token.")
-    return text("It told its devices. No model was here to try it with.")
+    return text("It told its devices; no model was here that it could be tried with.")
 
 
 def recipe_in_words(recipe: Recipe) -> str:

@@ -100,7 +100,7 @@ def _install(arguments: argparse.Namespace) -> int:
 
     engines = _engines(arguments)
     recipe = _recipe(arguments.build, engines)
-    model = trial_model(_models(), engines.catalogue[recipe.engine_id].formats)
+    model = trial_model(_models(), engines.catalogue[recipe.engine_id])
     if not arguments.json:
         print(_about(recipe, model), file=sys.stderr)
     installer, task = _installer(engines), Task()
@@ -175,7 +175,7 @@ def _add(arguments: argparse.Namespace) -> int:
     engines, task, path = _engines(arguments), Task(), user_path(arguments.path)
     engine_id = arguments.engine_id or engine_named(path, engines.catalogue.values())
     known = engines.catalogue.get(engine_id)
-    model = None if known is None else trial_model(_models(), known.formats)
+    model = None if known is None else trial_model(_models(), known)
     with Progress(task, shown=sys.stderr.isatty() and not arguments.json):
         build = _installer(engines).add(path, task, model=model, use=not arguments.no_use, engine_id=engine_id)
     return _tell_use(build, arguments.json)

@@ -68,7 +68,7 @@ def test_an_environment_tells_its_disk_its_day_and_whether_it_was_tried():
     assert not apart.untried  # it has written a token here
     without, _ = by_id(known(OURS, replace(APART, token=None)))
     assert without["made-cuda"].untried
-    assert without["made-cuda"].said == "No model was here to try it with when it was installed."
+    assert without["made-cuda"].said == "No model was here that it could be tried with when it was installed."
     assert apart.acts == (Act.USE, Act.NEWER, Act.UPDATE, Act.PROBE, Act.LOG, Act.COPY, Act.REMOVE)
 
 

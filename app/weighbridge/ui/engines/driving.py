@@ -85,8 +85,7 @@ class EngineBuilds(QObject):
             return
         made = self.installation = Installation(build_id)
         self._forget_error(build_id)
-        formats = self.engines.catalogue[self.engines.recipe(build_id).engine_id].formats
-        model = trial_model(self._models(), formats)
+        model = trial_model(self._models(), self.engines.catalogue[self.engines.recipe(build_id).engine_id])
 
         def work(task: Task) -> Outcome:
             return self._installer.install(build_id, task, model=model, wheels=wheels, on_line=made.lines.append)
@@ -126,7 +125,7 @@ class EngineBuilds(QObject):
         user says so.
         """
         of = engine_id or engine_named(path, self.engines.catalogue.values())
-        model = trial_model(self._models(), self.engines.catalogue[of].formats)
+        model = trial_model(self._models(), self.engines.catalogue[of])
 
         def added(build: Build) -> None:
             self.said.emit(Said(telling.added_in_words(build, tried=model is not None)))

@@ -198,7 +198,7 @@ def _said(build: Build, engine: Engine, told: Told | None) -> str:
         values = {"engine": engine.title, "install": command_for(engine), **cause.values}
         return str(explain_code(cause.code, values))
     if build.kind is BuildKind.ENVIRONMENT and build.token is None:
-        return text("No model was here to try it with when it was installed.")
+        return text("No model was here that it could be tried with when it was installed.")
     return ""
 
 
