@@ -65,6 +65,7 @@ FAILURES: tuple[Failure, ...] = (
     failure("engine.out_of_memory", r"MemoryError$|Cannot allocate memory", device=HOST),
     # The folder.
     failure("engine.unknown_architecture", r"Unknown architecture (?P<architecture>\S+) in"),
+    failure("exl.no_head", r"(?P<architecture>\w+) does not define a 'mtp' component model"),
     failure(
         "exl.no_tensor_split",
         r"Tensor-parallel is not (?:currently implemented|supported) for (?P<architecture>\w+)",

@@ -270,13 +270,13 @@ def _forward_chunk(*_, preprocess_only=False, **__):
 def of_v2(folder):
     """The same for exllamav2."""
     from weighbridge_engines.api import Load, Request, RequestRefused
-    from weighbridge_engines.exl_v2_loading import Parts, _config, _generator, _lazy_cache, _size
+    from weighbridge_engines.exl_v2_loading import Parts, _config, _generator, _is_paged, _lazy_cache, _size
     from weighbridge_engines.exl_v2_model import V2Model
 
     library, generation = (importlib.import_module(name) for name in ("exllamav2", "exllamav2.generator"))
     load = Load(str(folder), context=1000, key_type="q6", value_type="q6", batch=512)
     config = _config(library, folder)
-    trained = config.max_seq_len
+    trained, paged = config.max_seq_len, _is_paged(config, load)
     parts = Parts(library, generation, config, 1024, 512, 1, False)
     _size(parts, config)
     parts.model = library.ExLlamaV2(config)
@@ -324,6 +324,7 @@ def of_v2(folder):
         "left": parts.generator.num_remaining_jobs(),
         "numbers": [job.serial_number for job in jobs],
         "cached": [[job.cached_pages, job.cached_tokens] for job in jobs],
+        "paged": paged,
         "bias": [len(jobs[0].gen_settings.token_bias), float(jobs[0].gen_settings.token_bias[3])],
         "unknown": unknown,
         "refused": refused,

@@ -212,6 +212,8 @@ def test_lines_of_a_load(line, told):
          {"symbol": "_ZN3c104cuda9X"}),
         ("AssertionError: Unknown architecture XForCausalLM in /m/config.json", "engine.unknown_architecture",
          {"architecture": "XForCausalLM"}),
+        ("AssertionError: LlamaForCausalLM does not define a 'mtp' component model", "exl.no_head",
+         {"architecture": "LlamaForCausalLM"}),
         ("NotImplementedError: Tensor-parallel is not currently implemented for Gemma3", "exl.no_tensor_split",
          {"architecture": "Gemma3"}),
         ("ValueError: Required tensor model.norm not found in any *.safetensors file in /m", "engine.other_layout",

@@ -116,6 +116,7 @@ def test_exllamav2_knows_its_architectures_and_biases_tokens(real):
     package, told = real
     if package != "exllamav2":
         pytest.skip("of exllamav2 alone")
+    assert isinstance(told["paged"], bool)
     assert told["bias"] == [288, 2.0]
     assert told["refused"] == "there is no token 99999"
     assert set(told["unknown"]) == {"NewForCausalLM", "Gemma2ForCausalLM"}

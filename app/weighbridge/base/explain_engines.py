@@ -67,6 +67,10 @@ ENGINES: Mapping[str, tuple[str, str]] = {
         mark("There is no NVIDIA driver that {engine} could use."),
         mark("Install the driver of the card, then look again."),
     ),
+    "exl.no_head": (
+        mark("{engine} knows no head that predicts further tokens for {architecture}."),
+        mark("Load without it, or with a draft model of its own."),
+    ),
     "exl.no_ninja": (
         mark("{engine} must be compiled at its first start, and ninja, which does that, is missing."),
         mark("Install it into the environment of {engine}: pip install ninja"),
