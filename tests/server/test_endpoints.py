@@ -130,7 +130,7 @@ def test_a_request_that_names_no_model_never_goes_there(house):
     assert reply(house, {}, {"choices": []}).status == 200
     house.server.asked.clear()
     told = ask(house.port, chat({"messages": BODY["messages"]}))
-    assert (told.status, house.server.asked) == (404, [])
+    assert (told.status, told.error["code"], house.server.asked) == (404, "model.needed", [])
 
 
 def test_the_list_says_what_leaves(house):

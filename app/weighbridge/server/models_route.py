@@ -31,7 +31,7 @@ def model_for(name: str | None, library: Models, supervisor: Leases) -> Model:
     """
     if name is None:
         name = current(supervisor.running())
-    model = _only(_here(library)) if name is None else library.resolve(name)
+    model = _only(served(library)) if name is None else library.resolve(name)
     if model.problem is not None:
         raise model.problem
     return model
@@ -59,16 +59,13 @@ def served(library: Models) -> list[Model]:
     return [model for model in library.models if model.problem is None]
 
 
-def _here(library: Models) -> list[Model]:
-    return [model for model in served(library) if model.remote is None]
-
-
 def _only(models: list[Model]) -> Model:
     if not models:
         raise NotFound("library.empty", field="model")
-    if len(models) > 1:
+    here = [model for model in models if model.remote is None]
+    if len(here) != 1:
         raise NotFound("model.needed", served=[model.id for model in models], field="model")
-    return models[0]
+    return here[0]
 
 
 def current(running: tuple[Running, ...]) -> str | None:
