@@ -9,7 +9,7 @@ from typing import Any
 from weighbridge_engines.api import SILENCE, Chunk, ContextExceeded, Request, TokenLogprob
 from weighbridge_engines.exl_batch import Batch, Result
 from weighbridge_engines.exl_controls import PAGE
-from weighbridge_engines.exl_prompt import Prompts
+from weighbridge_engines.prompts import Prompts
 
 _OF_LENGTH = "max_new_tokens"
 """Why an answer ended that was to go on; any other reason is an end."""

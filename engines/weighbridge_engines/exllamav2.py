@@ -11,9 +11,9 @@ from weighbridge_engines.exl_failures import diagnose
 from weighbridge_engines.exl_folder import folder_of
 from weighbridge_engines.exl_log import report
 from weighbridge_engines.exl_probe import EXL2, devices, missing, version
-from weighbridge_engines.exl_prompt import Prompts
 from weighbridge_engines.exl_session import ExlSession
 from weighbridge_engines.exl_v2_model import V2Model
+from weighbridge_engines.prompts import Prompts
 
 
 def open_session(load: Load) -> ExlSession:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge_engines.api import Load, Request, RequestRefused
-from weighbridge_engines.exl_prompt import Prompts
 from weighbridge_engines.mlx_model import MlxModel
+from weighbridge_engines.prompts import Prompts
 
 
 def is_gone_on_with(request: Request) -> bool:

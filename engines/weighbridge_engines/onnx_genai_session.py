@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from weighbridge_engines.api import Chunk, ContextExceeded, Load, Request, RequestRefused
-from weighbridge_engines.exl_prompt import Prompts
 from weighbridge_engines.llama_cpp_sampler import log_softmax
 from weighbridge_engines.onnx_genai_model import FormRefused, OnnxModel
 from weighbridge_engines.onnx_genai_settings import search
 from weighbridge_engines.pieces import Pieces
+from weighbridge_engines.prompts import Prompts
 from weighbridge_engines.schemas import FIELD
 
 OUTPUTS = 32

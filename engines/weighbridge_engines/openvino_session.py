@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge_engines.api import Chunk, ContextExceeded, Load, Request, RequestRefused
-from weighbridge_engines.exl_prompt import Prompts
 from weighbridge_engines.openvino_cache import Known
 from weighbridge_engines.openvino_model import Answering, OpenVinoModel
 from weighbridge_engines.openvino_settings import generation
 from weighbridge_engines.openvino_text import Text
 from weighbridge_engines.pieces import Pieces
+from weighbridge_engines.prompts import Prompts
 from weighbridge_engines.schemas import BOUNDS, FIELD, check_schema
 from weighbridge_engines.xgrammar_schemas import check_for_xgrammar
 

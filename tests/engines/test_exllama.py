@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from weighbridge_engines.api import HOST, Load, Request, RequestRefused, Unsupported
+from weighbridge_engines.api import HOST, Load, RequestRefused, Unsupported
 from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.controls import Home, asked
 from weighbridge_engines.exl_batch import CARD_FAILED, Batch
@@ -22,7 +22,6 @@ from weighbridge_engines.exl_controls import (
 from weighbridge_engines.exl_failures import diagnose
 from weighbridge_engines.exl_folder import adapter_files, chat_folder, model_folder
 from weighbridge_engines.exl_log import report
-from weighbridge_engines.exl_prompt import CHATML, Prompts, special_tokens, template_in
 from weighbridge_engines.exl_session import Reading
 from weighbridge_engines.exl_v2_model import SHORTEST_DRY, _chances, _penalties
 from weighbridge_engines.library_sampling import chosen
@@ -259,7 +258,7 @@ def test_words_in_the_source_that_a_traceback_shows_are_nobodys_cause():
     assert diagnose(log, 1) is None
 
 
-# Folders and prompts
+# Folders
 
 
 def folder_with(place, **files):
@@ -290,40 +289,6 @@ def test_weights_that_may_hold_a_program_are_no_adapter(tmp_path):
     folder = folder_with(tmp_path / "a", adapter_config__json="{}", adapter_model__bin="")
     with pytest.raises(FileNotFoundError, match=r"adapter_model\.safetensors"):
         adapter_files(str(folder))
-
-
-@pytest.mark.parametrize(
-    ("files", "told"),
-    [
-        ({"chat_template__jinja": "own"}, "own"),
-        ({"chat_template__json": '{"chat_template": "beside"}'}, "beside"),
-        ({}, "told"),
-    ],
-)
-def test_where_a_template_stands(files, told, tmp_path):
-    assert template_in(folder_with(tmp_path / "m", **files), {"chat_template": "told"}) == told
-
-
-def test_a_template_may_be_one_of_several_or_none(tmp_path):
-    several = [{"name": "tool_use", "template": "x"}, {"name": "default", "template": "y"}]
-    assert template_in(tmp_path, {"chat_template": several}) == "y"
-    assert template_in(tmp_path, {"chat_template": several[:1]}) is None
-    assert template_in(tmp_path, {}) is None
-
-
-def test_special_tokens_are_told_by_their_texts():
-    told = {"bos_token": {"content": "<s>"}, "eos_token": "</s>", "pad_token": None, "more": "x"}
-    assert special_tokens(told) == {"bos_token": "<s>", "eos_token": "</s>"}
-
-
-def test_a_last_turn_of_the_assistant_is_gone_on_with(tmp_path):
-    prompts = Prompts(MODEL, folder_with(tmp_path / "m", tokenizer_config__json="spoilt"))
-    try:
-        asked_for = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Well"}]
-        assert prompts.text(Request(asked_for)) == "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nWell"
-    finally:
-        prompts.close()
-    assert "add_generation_prompt" in CHATML
 
 
 # Answers side by side
