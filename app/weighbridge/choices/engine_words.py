@@ -10,6 +10,7 @@ from weighbridge.base.units import size
 from weighbridge.base.words import mark, plural, text
 from weighbridge.hardware.machine import Device, Machine
 from weighbridge.running.builds import Recipe, System, version_key
+from weighbridge.running.uv_run import TORCH_HOST
 from weighbridge_engines.api import Capability, Engine
 
 ARCHIVED = frozenset({"exllamav2"})
@@ -111,6 +112,8 @@ def untried_in_words(recipe: Recipe) -> str:
 def fetched_in_words(recipe: Recipe) -> str:
     """How much comes from where: "Some 33.0 MiB from the package index"."""
     place = (urlsplit(recipe.index).hostname if recipe.index else None) or text("the package index")
+    if recipe.torch is not None:
+        place = text("{place} and {other}", place=place, other=TORCH_HOST)
     if recipe.download_bytes is None:
         return text("From {place}, how much is not known", place=place)
     return text("Some {size} from {place}", size=size(recipe.download_bytes), place=place)

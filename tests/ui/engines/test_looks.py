@@ -95,6 +95,13 @@ def test_a_build_that_can_be_had_says_what_it_costs_from_where():
     assert cuda.command == "weighbridge engines install made-cuda"
 
 
+def test_pytorch_s_own_index_is_told_where_it_is_asked():
+    shown, _ = by_id(known(OURS, recipes=(replace(CUDA, index=None, torch="cu130"),)))
+    assert shown["made-cuda"].about.startswith(
+        f"Some 400.0{THIN}MiB from the package index and download.pytorch.org · licence MIT"
+    )
+
+
 def test_an_unknown_download_is_not_told_as_nothing():
     shown, _ = by_id(known(OURS, recipes=(replace(CUDA, download_bytes=None),)))
     assert shown["made-cuda"].about.startswith("From wheels.example, how much is not known")

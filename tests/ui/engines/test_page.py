@@ -45,7 +45,7 @@ def cuda(services):
 def test_a_card_shows_what_is_here_and_what_can_be_had(make):
     made = make()
     assert ids(made) == ["made", "made-cuda", "made-plain"]
-    assert made.page.rows["made"].shown[0] == "As it came with Weighbridge"
+    assert made.page.rows["made"].shown[0] == "With Weighbridge"
     assert made.page.rows["made"].shown[-1] == "Sees CPU (A Processor)"
     assert [row.first.text() for row in made.page.rows.values() if not row.first.isHidden()] == ["Install", "Install"]
     assert made.page.rows["made-cuda"].first.accessibleName() == "Install: Made, CUDA 12"
@@ -88,6 +88,7 @@ def test_an_installation_tells_how_it_goes_and_can_be_given_up(qtbot, make):
     made.page.do(Act.INSTALL, "made-cuda")
     row = made.page.rows["made-cuda"]
     assert not row.installing.isHidden()
+    assert row.badge.accessibleName() == "Being installed"
     assert row.first.isHidden()
     assert not made.page.rows["made-plain"].first.isEnabled()
     assert not made.page.banners[0].button.isEnabled()
@@ -97,6 +98,7 @@ def test_an_installation_tells_how_it_goes_and_can_be_given_up(qtbot, make):
     assert row.installing.stage == "Giving it up…"
     qtbot.waitUntil(lambda: made.builds.installation is None)
     assert not row.installing.isVisible()
+    assert row.badge.accessibleName() == "Can be installed"
     assert row.errors.isHidden()
     assert row.first.isEnabled()
     assert not made.page._timer.isActive()

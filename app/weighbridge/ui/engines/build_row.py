@@ -106,6 +106,11 @@ class BuildRow(QFrame):
         return self._more
 
     @property
+    def badge(self) -> Badge:
+        """How it stands."""
+        return self._badge
+
+    @property
     def installing(self) -> InstallingView:
         """How its installation goes."""
         return self._installing
@@ -153,6 +158,8 @@ class BuildRow(QFrame):
     def show_doing(self, act: Act | None, installation: Installation | None) -> None:
         """What goes on with it."""
         self._installing.show_installation(installation)
+        if installation is not None:
+            self._badge.say("unknown", text("Being installed"), "downloads")
         self._doing.setText(text(_DOING[act]) if act is not None and act in _DOING else "")
         self._doing.setVisible(bool(self._doing.text()))
         busy = act is not None or installation is not None

@@ -146,8 +146,7 @@ def _here(build: Build, engine: Engine, known: Known, recipes: Mapping[str, Reci
     state, said = _state(build), _said(build, engine, told)
     return BuildLook(
         id=build.id,
-        title=build.title
-        or (text("Your own copy") if state is BuildState.ABSENT else text("As it came with Weighbridge")),
+        title=build.title or (text("Your own copy") if state is BuildState.ABSENT else text("With Weighbridge")),
         state=state,
         about=" · ".join(filter(None, _about(build, known.bytes_of.get(build.id), _licence(build, recipes)))),
         sees="" if devices is None and said else words.devices_in_words(devices),
