@@ -21,6 +21,9 @@ CARD_FAILED = 70
 """With what the process ends where the card can do nothing more for it: each further step would fail as well."""
 
 _DEAD_CARD = ("CUDA error", "HIP error", "AcceleratorError")
+_OF_MEMORY = "out of memory"
+"""The one error of a card after which it goes on."""
+
 Result = Mapping[str, Any]
 
 
@@ -124,6 +127,8 @@ class Batch:
         try:
             for result in generator.iterate():
                 self._deliver(result)
+            if self._at_work and not generator.num_remaining_jobs():
+                raise RuntimeError("the generator has lost a job")  # or it would be asked for it for ever
         except Exception as error:  # nobody can say for which of the jobs
             self._fail(generator, error)
 
@@ -141,7 +146,7 @@ class Batch:
 
     def _fail(self, generator: Any, error: Exception) -> None:
         told = f"{type(error).__name__}: {error}"
-        if any(words in told for words in _DEAD_CARD):
+        if any(words in told for words in _DEAD_CARD) and _OF_MEMORY not in told:
             traceback.print_exc()
             self._end(CARD_FAILED)
         for order in self._at_work.values():

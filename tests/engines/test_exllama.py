@@ -192,6 +192,7 @@ def test_lines_of_a_load(line, told):
             "engine.out_of_memory",
             {"device": "cuda:0", "needed_bytes": 90 << 20},
         ),
+        ("torch.AcceleratorError: CUDA error: out of memory", "engine.out_of_memory", {}),
         ("RuntimeError: Insufficient VRAM for model and cache", "engine.out_of_memory", {}),
         ("RuntimeError: Insufficient VRAM in split for model and cache", "engine.out_of_memory", {}),
         ("AssertionError: Insufficient space in device allocation", "engine.out_of_memory", {}),
@@ -312,6 +313,9 @@ class Generator:
         self.active_jobs.append(job)
         return job.serial_number
 
+    def num_remaining_jobs(self):
+        return len(self.active_jobs)
+
     def cancel(self, job):
         self.cancelled.append(job)
         self.active_jobs.remove(job)
@@ -376,6 +380,22 @@ def test_a_card_that_can_do_nothing_more_ends_the_process(batch, capfd):
         list(one.results(Job()))
     assert codes == [CARD_FAILED]
     assert "unspecified launch failure" in capfd.readouterr().err
+
+
+def test_a_card_that_is_full_ends_an_answer_alone(batch):
+    one = batch(Generator(error=RuntimeError("CUDA error: out of memory")), lambda code: pytest.fail("ended"))
+    with pytest.raises(RuntimeError, match="out of memory"):
+        list(one.results(Job()))
+
+
+def test_a_job_that_the_generator_has_lost_is_not_waited_for(batch):
+    class Losing(Generator):
+        def iterate(self):
+            self.active_jobs.clear()
+            return []
+
+    with pytest.raises(RuntimeError, match="lost a job"):
+        list(batch(Losing()).results(Job()))
 
 
 def test_closing_leaves_whoever_still_reads_with_an_error():

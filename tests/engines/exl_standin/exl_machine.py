@@ -76,6 +76,9 @@ class Work:
         self.pending_jobs.append(job)
         return job.serial_number
 
+    def num_remaining_jobs(self):
+        return len(self.active_jobs) + len(self.pending_jobs)
+
     def cancel(self, job):
         heard("cancelled", job.serial_number)
         for jobs in (self.active_jobs, self.pending_jobs):
