@@ -1,0 +1,26 @@
+"""How the words of a log are searched for a cause."""
+
+from weighbridge_engines.api import Cause
+from weighbridge_engines.failure_words import cause_in, failure
+
+TABLE = (
+    failure("memory", r"size (?P<needed_bytes>\d+)", device="Host"),
+    failure("file", r"no file (?P<path>.+)$"),
+)
+
+
+def test_the_first_of_the_table_counts_not_the_first_of_the_log():
+    log = ["no file /a", "  buffer of size 12 failed "]
+    assert cause_in(log, TABLE) == Cause(
+        "memory", {"device": "Host", "needed_bytes": 12, "line": "buffer of size 12 failed"}
+    )
+
+
+def test_a_line_may_not_be_long_enough_to_hide_the_next():
+    assert cause_in(["x" * 5000 + " size 1", "no file /a"], TABLE) == Cause(
+        "file", {"path": "/a", "line": "no file /a"}
+    )
+
+
+def test_no_words_no_cause():
+    assert cause_in(["all is well"], TABLE) is None
