@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from urllib.parse import urlsplit
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.base.printable import printable
-from weighbridge.hub.addresses import origin_of
 from weighbridge.hub.network import Line, NetworkLog
 from weighbridge.running.endpoints.faults import answered, broken
 from weighbridge_engines.api import Cause
@@ -48,8 +48,7 @@ class Way:
             raise Refused("endpoint.offline", endpoint=self.title)
         if self.proxy is not None and not self.proxy.startswith(("http:", "https:")):
             raise failed(Cause("endpoint.proxy", {"endpoint": self.title, "reason": self.proxy.partition(":")[0]}))
-        origin = origin_of(self.address)
-        return self.log.begin(f"{origin.host}:{origin.port}", PURPOSE, method)
+        return self.log.begin(urlsplit(self.address).netloc, PURPOSE, method)
 
     def at_stop(self, cut: Callable[[], None]) -> Callable[[], None]:
         """Have `cut` called, from another thread, where the endpoint's model is stopped. Returns what ends that."""
