@@ -81,6 +81,7 @@ FAILURES: tuple[Failure, ...] = (
     ),
     # The card and its driver.
     failure("engine.card_not_built_for", r"no kernel image is available for execution on the device", card=""),
+    failure("engine.card_not_built_for", r"\((?P<card>.+), gfx\w+\) executes \d+-wide wavefronts"),
     failure("engine.card_failed", r"(?:CUDA|HIP) error: (?P<reason>.+)"),
 )
 """In the order in which they are tried over the whole log: what names most of a cause before what names less."""

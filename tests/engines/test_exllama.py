@@ -224,6 +224,8 @@ def test_lines_of_a_load(line, told):
          {"path": "/a/adapter_config.json"}),
         ("torch.AcceleratorError: CUDA error: no kernel image is available for execution on the device",
          "engine.card_not_built_for", {}),
+        ("RuntimeError: Device 0 (AMD Instinct MI210, gfx90a) executes 64-wide wavefronts. exllamav3 on ROCm",
+         "engine.card_not_built_for", {"card": "AMD Instinct MI210"}),
         ("torch.AcceleratorError: CUDA error: device-side assert triggered", "engine.card_failed",
          {"reason": "device-side assert triggered"}),
     ],
