@@ -112,6 +112,15 @@ def test_a_build_that_writes_no_token_is_removed_and_the_old_one_stays(place, ec
     assert str(place.installer.log_of("echo-apart")) in str(explain(failure.value))
 
 
+def test_a_build_whose_load_shows_no_sign_of_going_on_is_given_up(place, echo, monkeypatch):
+    monkeypatch.setattr("weighbridge.running.build_trial.LIMIT_S", 1.0)
+    with pytest.raises(EngineFailed) as failure:
+        place.install(model=echo(fail_at="load", fail_how="hang"))
+    assert failure.value.code == "build.no_token"
+    assert "showed no sign of going on for 1 seconds" in str(explain(failure.value))
+    assert place.left() == []
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
@@ -234,7 +243,8 @@ def test_wheels_are_installed_without_asking_anybody(tmp_path, uv):
 
 
 def test_a_constraint_of_the_user_does_not_reach_wheels_that_he_names():
-    assert "UV_CONSTRAINT" not in from_wheels({"UV_CONSTRAINT": "/c.txt", "HOME": "h"}, Path("/w")).environment
+    inherited = {"UV_CONSTRAINT": "/c.txt", "UV_TORCH_BACKEND": "cu130", "HOME": "h"}
+    assert set(from_wheels(inherited, Path("/w")).environment) == {"HOME", "UV_OFFLINE"}
 
 
 @pytest.mark.parametrize("name", ["nothing", "x.txt"])

@@ -56,6 +56,7 @@ def from_indexes(inherited: Mapping[str, str], project_index: str | None, torch:
 def from_wheels(inherited: Mapping[str, str], folder: Path) -> Source:
     """The wheels in `folder`, and nothing else: the network is not asked."""
     named = {"UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_FIND_LINKS", "UV_CONSTRAINT"}
+    named.add("UV_TORCH_BACKEND")
     kept = {name: value for name, value in without_ours(inherited).items() if name not in named}
     return Source({**kept, "UV_OFFLINE": "1"}, ("--no-index", "--find-links", str(folder)))
 

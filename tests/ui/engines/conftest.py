@@ -34,10 +34,10 @@ def make(qtbot, services, uv):
     """The page, over `engine` as its catalogue has it; `answers` are those of its workers."""
     made_here = []
 
-    def make(engine=MADE, card=GPU, show=True, recipes=(PLAIN, CUDA)):
+    def make(engine=MADE, card=GPU, show=True, recipes=(PLAIN, CUDA), described=None):
         answers = Answers(PROCESSOR)
         told = {"PATH": "/nowhere", "HOME": os.environ["HOME"], "PIP_CONFIG_FILE": os.devnull}
-        engines = Engines({engine.id: engine}, services.paths.data, told, recipes, SYSTEM, answers)
+        engines = Engines({engine.id: engine}, services.paths.data, told, recipes, SYSTEM, answers, described)
         devices = EngineDevices(engines, services.paths.data, answers)
         measurements = Measurements.within(services.paths.data)
         facts = MachineFacts(

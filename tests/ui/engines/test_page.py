@@ -216,6 +216,14 @@ def test_what_should_be_known_unfolds_in_the_card(qtbot, make):
     assert (card.known.is_open, card.notes) == (True, "Slow on Mondays.")
 
 
+def test_what_is_wrong_with_engines_that_the_user_has_described_is_said(make, tmp_path):
+    assert make().page.problems == ""
+    described = tmp_path / "programs.toml"
+    described.write_text('[[program]]\nid = "mine"\n')
+    said = make(described=described).page.problems
+    assert "mine" in said and "programs.toml" in said
+
+
 def test_removing_asks_first_and_says_what_goes(qtbot, make, cuda):
     made = make()
     made.page.do(Act.REMOVE, "made-cuda")

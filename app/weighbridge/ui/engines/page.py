@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QScrollArea, QWidget
 
 from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.explain import explain_code
 from weighbridge.base.units import size
 from weighbridge.base.words import text
 from weighbridge.ui.clipboard import copy
@@ -26,7 +27,7 @@ from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
 from weighbridge.ui.theme import STEP
 from weighbridge.ui.widgets.error_panel import ErrorPanel
-from weighbridge.ui.widgets.parts import action, button, column, label, row
+from weighbridge.ui.widgets.parts import action, button, column, label, row, selectable
 from weighbridge.ui.widgets.question import Question
 
 _TICK_MS = 200
@@ -50,6 +51,7 @@ class EnginesPage(Page):
         self._again = button(text("Look again"), self._builds.look)
         self._looking = label(text("Looking for engines…"), "dim")
         self._offline = label("", "dim", wrap=True)
+        self._problems = selectable(label("", "warning", wrap=True))
         self._question = Question()
         self._errors = ErrorPanel(services.theme)
         self._sections = Sections(services.theme)
@@ -95,6 +97,11 @@ class EnginesPage(Page):
     def offline_note(self) -> str:
         """What is said of being offline; "" where that is not so."""
         return self._offline.text()
+
+    @property
+    def problems(self) -> str:
+        """What is wrong with engines that the user has described, a line each."""
+        return self._problems.text()
 
     def entered(self) -> None:
         self._builds.look()
@@ -172,8 +179,9 @@ class EnginesPage(Page):
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setWidget(scrolled)
         self._area.setAccessibleName(text("Engines"))
-        whole = column(head, self._offline, self._question, self._errors, self._area, owner=self, margin=4, gap=3)
-        whole.setStretch(4, 1)
+        above = (head, self._offline, self._problems, self._question, self._errors)
+        whole = column(*above, self._area, owner=self, margin=4, gap=3)
+        whole.setStretch(len(above), 1)
 
     def _add_actions(self) -> None:
         action(self, text("Add a server program"), self.choose_program, "Ctrl+Shift+A")
@@ -208,6 +216,7 @@ class EnginesPage(Page):
         known = self._known()
         self._looking.setVisible(known is None)
         self._show_offline()
+        self._show_problems()
         self._show_errors()
         if known is None:
             return
@@ -274,6 +283,12 @@ class EnginesPage(Page):
         said = text("You are offline, so no build is fetched. Wheels that lie here can be installed.")
         self._offline.setText(said if self._is_offline() else "")
         self._offline.setVisible(self._is_offline())
+
+    def _show_problems(self) -> None:
+        """What is wrong with engines that the user has described himself."""
+        said = [str(explain_code(cause.code, cause.values)) for cause in self._builds.engines.problems]
+        self._problems.setText("\n".join(said))
+        self._problems.setVisible(bool(said))
 
     def _show_errors(self) -> None:
         """Those that belong to no build which is shown."""
