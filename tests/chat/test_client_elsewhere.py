@@ -94,11 +94,29 @@ def test_a_fault_in_mid_stream_keeps_what_came(house):
         (saying(b"<html>", content_type="text/html"), "endpoint.page"),
         (saying(b"x", Content_Encoding="gzip"), "endpoint.packed"),
         (saying({"error": {"message": "temperature must be below 2"}}, 400), "engine.answered"),
+        (saying({"error": {"message": "no such model"}}), "engine.answered"),
+        (saying({"choices": []}), "stream.malformed"),
         (hanging_up, "endpoint.broken"),
     ],
 )
 def test_refusals(house, answer, code):
     assert code_of(house, answer) == code
+
+
+def test_an_answer_in_one_piece_is_taken_as_it_is(house):
+    message = {"role": "assistant", "content": "hi", "reasoning_content": "so"}
+    whole = {"choices": [{"message": message, "finish_reason": "length"}], "usage": {"prompt_tokens": 3}}
+    assert ask(house, saying(whole)) == [Delta("hi", "so"), Usage(3, None), Finish("length"), Done()]
+
+
+def test_stopping_the_model_while_the_server_is_silent(house):
+    def silent(handler):
+        threading.Timer(0.05, lambda: house.supervisor.stop("a@box")).start()
+        handler.wait_for_hang_up()
+
+    with pytest.raises(EngineFailed) as caught:
+        ask(house, silent)
+    assert (caught.value.code, house.log.requests[-1].error) == ("engine.stopped", "cancelled")
 
 
 def test_a_limit_tells_its_time(house):

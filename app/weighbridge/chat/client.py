@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ssl
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from weighbridge.base.errors import EngineFailed, WeighbridgeError
 from weighbridge.base.hang_up import HangUp
 from weighbridge.base.printable import json_bytes
 from weighbridge.base.task import Task
+from weighbridge.chat import whole
 from weighbridge.chat.adapters import with_adapters
 from weighbridge.chat.events import Event
 from weighbridge.chat.failure import failure
@@ -106,7 +107,9 @@ class ChatClient:
             line.ended(None, error.code)
             raise
         except httpx2.HTTPError as error:
-            line.ended(None, way.fault(error).code)
+            if by_stop.is_cut:
+                raise EngineFailed("engine.stopped", model=lease.model_id) from error
+            line.ended(None, CANCELLED if hang_up.is_cut else way.fault(error).code)
             raise
         finally:
             line.ended(None, CANCELLED)
@@ -131,21 +134,14 @@ class ChatClient:
             if line is not None:
                 line.answered(answer.status_code)
             _require_stream(answer, lease.way)
-            parser, count = StreamParser(), 0
-            # An answer that breaks off is told by the parser's last event: what came before it stays.
-            with contextlib.suppress(httpx2.HTTPError):
-                for data in answer.iter_raw():
-                    count += len(data)
-                    for event in parser.feed(data):
-                        hang_up.check()
-                        on_event(event)
-                    if parser.ended:
-                        break
+            count = 0
+            for events, count in _events(answer, lease.way):  # noqa: B007 - the last one is used below
+                for event in events:
+                    hang_up.check()
+                    on_event(event)
             if line is not None:
-                line.ended(count, CANCELLED if hang_up.is_cut else None)
-            for event in parser.finish():
-                hang_up.check()
-                on_event(event)
+                line.ended(count, CANCELLED if hang_up.is_cut or (by_stop and by_stop.is_cut) else None)
+            hang_up.check()
 
     def _client(self, way: Way | None) -> httpx2.Client:
         """One for each proxy and each list of authorities.
@@ -188,11 +184,28 @@ def _require_stream(answer: httpx2.Response, way: Way | None) -> None:
         way.require_readable(answer.headers.get("content-type", ""), answer.headers.get("content-encoding", ""))
 
 
-def _some(answer: httpx2.Response) -> bytes:
-    """The start of a refusal's body."""
+def _events(answer: httpx2.Response, way: Way | None) -> Iterator[tuple[list[Event], int]]:
+    """The events of an answer as they come, each time with the bytes that have come so far."""
+    if way is not None and answer.headers.get("content-type", "").lower().startswith("application/json"):
+        body = _some(answer, whole.MOST_BYTES)
+        yield whole.events_of(body), len(body)
+        return
+    parser, count = StreamParser(), 0
+    # An answer that breaks off is told by the parser's last event: what came before it stays.
+    with contextlib.suppress(httpx2.HTTPError):
+        for data in answer.iter_raw():
+            count += len(data)
+            yield parser.feed(data), count
+            if parser.ended:
+                return
+    yield parser.finish(), count
+
+
+def _some(answer: httpx2.Response, most_bytes: int = MAX_ERROR_BYTES) -> bytes:
+    """The start of a body that is no stream."""
     read = bytearray()
     for data in answer.iter_raw():
         read += data
-        if len(read) >= MAX_ERROR_BYTES:
+        if len(read) >= most_bytes:
             break
-    return bytes(read[:MAX_ERROR_BYTES])
+    return bytes(read[:most_bytes])

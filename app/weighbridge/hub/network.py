@@ -17,7 +17,8 @@ CANCELLED = "cancelled"
 class Request:
     """One request: whom, why, and what came of it.
 
-    `purpose` is a short untranslated word ("repository", "branches", "file", "search", "token", "package index").
+    `purpose` is a short untranslated word ("repository", "branches", "file", "search", "token", "package index",
+    "endpoint").
     `when` counts seconds since 1970. While it runs, `seconds` is None. `status` is None until there is an answer, and
     `received_bytes`, of the body, until its end. `error` is the code of what broke it, or
     CANCELLED.

@@ -13,6 +13,7 @@ PURPOSES: Mapping[str, str] = {
     "branches": mark("Branches of a model"),
     "card": mark("Card of a model"),
     "config": mark("Configuration of a model"),
+    "endpoint": mark("Endpoint"),
     "file": mark("Address of a file"),
     "header": mark("Header of a model"),
     "package index": mark("Package index"),
@@ -25,6 +26,12 @@ PURPOSES: Mapping[str, str] = {
 
 FAULTS: Mapping[str, str] = {
     CANCELLED: mark("Cancelled"),
+    "endpoint.broken": mark("No connection"),
+    "endpoint.certificate": mark("Not proven who it is"),
+    "endpoint.name": mark("No connection"),
+    "endpoint.proxy": mark("Stopped by a proxy"),
+    "endpoint.refused": mark("No connection"),
+    "endpoint.timeout": mark("Stalled"),
     "hub.certificate": mark("Not proven who it is"),
     "hub.portal": mark("A web page instead"),
     "hub.proxy": mark("Stopped by a proxy"),
