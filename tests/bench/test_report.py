@@ -12,6 +12,7 @@ from weighbridge.base.units import THIN
 from weighbridge.bench.plan import Fresh
 from weighbridge.bench.report import as_json, as_markdown, fenced, json_text
 from weighbridge.bench.result import Held, Subject
+from weighbridge.bench.score import Sameness
 from weighbridge.bench.words import (
     answers,
     comparison_in_words,
@@ -21,6 +22,7 @@ from weighbridge.bench.words import (
     held_in_words,
     limits,
     notes,
+    sameness_in_words,
     settings,
 )
 from weighbridge.running.state import Setting
@@ -65,7 +67,16 @@ def test_the_conditions_of_all():
     padded = column("a", settings=(Setting("context", 4000, 4096, "setting.padded"), Setting("threads", 3, None)))
     rows = conditions(comparison(padded, column("gone", [], settings=(), runtime=None))).rows
     rows = plain(rows)
-    assert rows[0][1:9] == ("gguf Q4_0", "4.50", "100.0 MiB", "1.2", "llama_server", "3", "4,000 → 4,096", "1 %")
+    assert rows[0][1:9] == (
+        "gguf Q4_0",
+        "4.50",
+        "100.0 MiB",
+        "1.2",
+        "llama_server",
+        "3 (asked)",
+        "4,000 → 4,096",
+        "1 %",
+    )
     assert rows[1][4:9] == ("unknown", "", "unknown", "unknown", "unknown")
 
 
@@ -86,6 +97,19 @@ def test_verdicts_as_sentences():
     assert back.startswith("a beside b: writes 2.0 times as fast, reads at 91 % of the speed, 43 % more memory")
     (same,) = comparison_in_words(comparison(column("a"), column("b")))
     assert same == "b beside a: writes as fast, reads as fast, as much memory, the same answer."
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Sameness(False, character=7), "another answer from character 8 on"),
+        (Sameness(False, character=7, token=3), "another answer from token 3 on (character 8)"),
+        (Sameness(False, spaces=True, character=7, token=3), "the same words with other spaces"),
+        (Sameness(False, shorter=True, character=0, token=1), "one of the two answers is empty"),
+    ],
+)
+def test_where_answers_part_in_words(answer, said):
+    assert sameness_in_words(answer) == said
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,10 @@ def test_how_wide_a_spread_is():
         ("a b", "a b c", Sameness(False, shorter=True, character=3, token=3)),
         ("a b c", "a b", Sameness(False, shorter=True, character=3, token=3)),
         ("x", "y", Sameness(False, character=0, token=1)),
+        ("", "y", Sameness(False, shorter=True, character=0, token=2)),
+        ("\na b c", "a b", Sameness(False, spaces=True, character=0, token=1)),
+        ("a  bcd", "a bc", Sameness(False, spaces=True, character=2, token=3)),
+        ("a  bc x", "a b x", Sameness(False, character=2, token=3)),
     ],
 )
 def test_where_answers_part(one, other, expected):

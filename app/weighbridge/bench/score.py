@@ -46,11 +46,13 @@ class Score:
 @dataclass(frozen=True)
 class Sameness:
     """How an answer goes beside another: the same; the same as far as one of them goes (`shorter`); or other from
-    `character` on (from 0), which is in `token` (from 1), where tokens came one by one.
+    `character` on (from 0), which is in `token` (from 1), where tokens came one by one. `spaces`: it is other in spaces
+    and line breaks alone, as far as one of them goes.
     """
 
     same: bool
     shorter: bool = False
+    spaces: bool = False
     character: int | None = None
     token: int | None = None
 
@@ -89,7 +91,15 @@ def sameness(turn: Turn, other: Turn) -> Sameness:
     if parts is None:
         ended = min(len(one), len(two))
         return Sameness(same=False, shorter=True, character=ended, token=_token_at(turn, ended))
-    return Sameness(same=False, character=parts, token=_token_at(turn, parts))
+    spaces = _same_words(one.split(), two.split())
+    return Sameness(same=False, spaces=spaces, character=parts, token=_token_at(turn, parts))
+
+
+def _same_words(one: Sequence[str], two: Sequence[str]) -> bool:
+    """Whether one list begins the other; a limit may cut the last word of the shorter."""
+    short, long = sorted((one, two), key=lambda words: (len(words), len(words[-1]) if words else 0))
+    whole = len(short) - 1
+    return bool(short) and short[:whole] == long[:whole] and long[whole].startswith(short[whole])
 
 
 def _warm(turns: Sequence[Turn]) -> bool | None:

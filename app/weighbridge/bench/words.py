@@ -124,10 +124,14 @@ def sameness_in_words(answer: Sameness) -> str:
     """ "the same answer", "another answer from token 14 on"."""
     if answer.same:
         return text("the same answer")
+    if answer.shorter and not answer.character:
+        return text("one of the two answers is empty")
     if answer.shorter:
         return text(
             "the same answer as far as the shorter goes ({count} characters)", count=number(answer.character or 0)
         )
+    if answer.spaces:
+        return text("the same words with other spaces")
     at = (answer.character or 0) + 1
     if answer.token is None:
         return text("another answer from character {character} on", character=number(at))
@@ -222,9 +226,13 @@ def _setting_in_words(one: Setting) -> str:
 
 
 def _used(one: Setting) -> str:
-    """ "4,096", "2,000 → 2,048" where the engine uses another value than was asked for."""
+    """ "4,096"; "2,000 → 2,048" where the engine uses another value than was asked for; "1 (asked)" where it tells
+    none.
+    """
     known = [value for value in (one.requested, one.effective) if value is not None]
     shown = [setting_in_words(one.name, value) for value in (known if one.differs else known[-1:])]
+    if one.effective is None and shown:
+        return text("{value} (asked)", value=shown[0])
     return " → ".join(shown) or text("unknown")
 
 
