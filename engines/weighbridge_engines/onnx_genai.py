@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from weighbridge_engines.api import Capability, Cause, Device, Engine, Load
+from weighbridge_engines.api import UNCACHED, Capability, Cause, Device, Dialect, Engine, Load
 from weighbridge_engines.installed import is_installed
 from weighbridge_engines.onnx_genai_failures import diagnose
 from weighbridge_engines.onnx_genai_folder import read
@@ -85,5 +85,6 @@ ENGINE = Engine(
     diagnose=diagnose,
     controls=CONTROLS,
     check=checked,
+    dialect=Dialect(uncached=UNCACHED),
     environment=SILENT,
 )

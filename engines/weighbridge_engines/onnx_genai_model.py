@@ -104,13 +104,17 @@ class OnnxModel:
         """What makes text of the tokens of one answer, as they come."""
         return self._tokenizer.create_stream()
 
-    def begin(self, tokens: Sequence[int], options: Mapping[str, Any], form: tuple[str, str] | None) -> int:
-        """Make ready for `tokens`; returns how many of them are held from before. The last is always computed anew.
+    def begin(
+        self, tokens: Sequence[int], options: Mapping[str, Any], form: tuple[str, str] | None, *, anew: bool = False
+    ) -> int:
+        """Make ready for `tokens`; returns how many of them are held from before, none where all are to be read `anew`.
+        The last is always computed anew.
 
         Raises FormRefused.
         """
         options = {**options, "max_length": self.context}
-        reused = self._reuse(tokens) if self._reusable and form is None and options == self._options else 0
+        kept = self._reusable and not anew and form is None and options == self._options
+        reused = self._reuse(tokens) if kept else 0
         if not reused:
             self._renew(options, form)
         return reused

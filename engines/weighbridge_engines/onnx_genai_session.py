@@ -38,7 +38,8 @@ class OnnxSession:
             raise ContextExceeded(len(tokens), self._model.context)
         biases = self._biases(request)
         try:
-            reused = self._model.begin(tokens, search(request.sampling), _form(request))
+            options, anew = search(request.sampling), not request.cache_prompt
+            reused = self._model.begin(tokens, options, _form(request), anew=anew)
         except FormRefused as error:
             raise RequestRefused(f"the engine does not know this form of an answer: {error}", FIELD) from None
         yield from self._read(tokens, reused)

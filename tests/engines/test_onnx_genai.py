@@ -244,6 +244,15 @@ def test_the_next_turn_reads_only_what_is_new_and_answers_the_same(session):
 
 
 @installed
+def test_a_prompt_is_read_anew_where_that_is_asked(session):
+    words = "Say hello to the harbour master."
+    first = said(session.stream(asked(words, max_tokens=4)))
+    again = list(session.stream(asked(words, max_tokens=4, cache_prompt=False)))
+    assert again[0].prompt_cached == again[0].prompt_done == 0
+    assert said(again) == first
+
+
+@installed
 def test_a_seed_makes_the_same_answer_and_none_another(session):
     def held(**sampling):
         list(session.stream(asked("Hello", sampling={"temperature": 5.0, "top_k": 0, "top_p": 1.0, **sampling})))
