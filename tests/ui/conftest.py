@@ -32,6 +32,8 @@ from weighbridge.library.index import Library
 from weighbridge.library.marks import Marks
 from weighbridge.library.remembered import Remembered
 from weighbridge.running.devices import EngineDevices
+from weighbridge.running.endpoints.endpoints import Endpoints
+from weighbridge.running.endpoints.keys import Keys
 from weighbridge.running.engines import Engines
 from weighbridge.running.installation import Installer
 from weighbridge.running.paces import speed_tables
@@ -42,6 +44,7 @@ from weighbridge.server.requests import RequestRecords
 from weighbridge.ui.background import Background
 from weighbridge.ui.bus import Bus
 from weighbridge.ui.downloads import Downloads
+from weighbridge.ui.endpoints.driving import EndpointsDriving
 from weighbridge.ui.engines.driving import EngineBuilds
 from weighbridge.ui.hub_parts import TokenUse
 from weighbridge.ui.machine_facts import MachineFacts
@@ -142,10 +145,13 @@ def services(qapp, home, ports, jobs):
         background,
     )
     downloads = Downloads(jobs, background)
+    served = Endpoints(database, Keys(paths.config, lambda: None), network, access.offline)
+    endpoints = EndpointsDriving(served, background)
+    library = Library([paths.models], None, marks, hashes, Remembered(paths.listing), elsewhere=served.models)
     made = Services(
         paths=paths,
         settings=settings,
-        library=Library([paths.models], None, marks, hashes, Remembered(paths.listing)),
+        library=library,
         marks=marks,
         presets=Presets(database),
         hashes=hashes,
@@ -157,6 +163,7 @@ def services(qapp, home, ports, jobs):
         facts=facts,
         weighing=weighing,
         builds=builds,
+        endpoints=endpoints,
         access=access,
         tokens=tokens,
         token=token,
@@ -172,6 +179,7 @@ def services(qapp, home, ports, jobs):
     yield made
     watch.stop()
     builds.close()
+    endpoints.close()
     weighing.quiet()
     made.port.shut()
     downloads.close()

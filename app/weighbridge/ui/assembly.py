@@ -26,6 +26,7 @@ from weighbridge.ui.background import Background
 from weighbridge.ui.bus import Bus
 from weighbridge.ui.core import Core
 from weighbridge.ui.downloads import Downloads
+from weighbridge.ui.endpoints.driving import EndpointsDriving
 from weighbridge.ui.engines.driving import EngineBuilds
 from weighbridge.ui.machine_facts import MachineFacts
 from weighbridge.ui.memory_watch import MemoryWatch, Sampler
@@ -75,6 +76,7 @@ def make_services(core: Core, frame: Frame) -> Services:
         facts=facts,
         weighing=_weighing(core, frame, memories, facts),
         builds=_builds(core, frame, memories, facts),
+        endpoints=_endpoints(core, frame),
         access=core.hub.access,
         tokens=core.tokens,
         token=core.hub.token,
@@ -110,6 +112,13 @@ def _builds(core: Core, frame: Frame, memories: MemoryWatch, facts: MachineFacts
         frame.background,
         frame.owner,
     )
+
+
+def _endpoints(core: Core, frame: Frame) -> EndpointsDriving:
+    """What they serve stands in the Library."""
+    made = EndpointsDriving(core.endpoints, frame.background, frame.owner)
+    made.told.connect(frame.bus.scan_wanted)
+    return made
 
 
 def _downloads(core: Core, frame: Frame) -> Downloads:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.library.index import Library
     from weighbridge.library.marks import Marks
     from weighbridge.running.devices import EngineDevices
+    from weighbridge.running.endpoints.endpoints import Endpoints
     from weighbridge.running.engines import Engines
     from weighbridge.running.installation import Installer
     from weighbridge.running.paces import SpeedTables
@@ -48,6 +49,7 @@ class Core:
     engine_devices: EngineDevices
     absent: Callable[[], Cause | None]
     engines: Engines
+    endpoints: Endpoints
     installer: Installer
     blueprints: Blueprints
     recorders: Recorders
@@ -77,6 +79,8 @@ def build_core(
     from weighbridge.library.hashes import Hashes
     from weighbridge.library.marks import Marks
     from weighbridge.running.devices import EngineDevices
+    from weighbridge.running.endpoints.endpoints import Endpoints
+    from weighbridge.running.endpoints.keys import Keys
     from weighbridge.running.engines import live
     from weighbridge.running.paces import speed_tables
     from weighbridge.running.parts import Parts
@@ -89,7 +93,10 @@ def build_core(
     store = ChatStore(database)
     store.recover()
     marks, hashes = Marks(database), Hashes(database)
-    library = _recalled(paths, now, marks, hashes)
+    tokens = TokenStore(paths.config, os.environ)
+    hub = build_hub(paths, settings, tokens, database, os.environ)
+    endpoints = Endpoints(database, Keys(paths.config), hub.network, hub.access.offline)
+    library = _recalled(paths, now, marks, hashes, endpoints)
     blueprints = Blueprints()
     library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
     known = live(engines(), paths.data, paths.described_programs)
@@ -97,8 +104,6 @@ def build_core(
     parts, presets = Parts(marks.of), Presets(database)
     devices = EngineDevices(known, paths.data)
     recorders = machine_recorders(database, marks, blueprints.of, devices, Measurements.within(paths.data))
-    tokens = TokenStore(paths.config, os.environ)
-    hub = build_hub(paths, settings, tokens, database, os.environ)
     return Core(
         database=database,
         store=store,
@@ -107,10 +112,11 @@ def build_core(
         presets=presets,
         parts=parts,
         hashes=hashes,
-        supervisor=_supervisor(now, known, environment, parts, presets, blueprints, recorders),
+        supervisor=_supervisor(now, known, environment, parts, presets, blueprints, recorders, endpoints),
         engine_devices=devices,
         absent=lambda: _absent(known),
         engines=known,
+        endpoints=endpoints,
         installer=_installer(known, hub),
         blueprints=blueprints,
         recorders=recorders,
@@ -136,6 +142,7 @@ def _supervisor(
     presets: Presets,
     blueprints: Blueprints,
     recorders: Recorders,
+    endpoints: Endpoints,
 ) -> Supervisor:
     """The owner of all engine processes."""
     from weighbridge.running.defaults import machine_defaults
@@ -153,7 +160,7 @@ def _supervisor(
     )
     scales = machine_scales(blueprints.of, engines, parts.beside)
     loaded, used = recorders.loads.loaded, recorders.uses.used
-    return Supervisor(engines, defaults, scales, settings.idle_s, environment, loaded, used)
+    return Supervisor(engines, defaults, scales, settings.idle_s, environment, loaded, used, endpoints)
 
 
 def _installer(engines: Engines, hub: HubParts) -> Installer:
@@ -172,7 +179,7 @@ def _absent(engines: Engines) -> Cause | None:
     return none_installed(engines.values(), PREFERRED)
 
 
-def _recalled(paths: Paths, settings: Settings, marks: Marks, hashes: Hashes) -> Library:
+def _recalled(paths: Paths, settings: Settings, marks: Marks, hashes: Hashes, endpoints: Endpoints) -> Library:
     """The library, which lists what was there at the last start until it has looked itself."""
     from weighbridge.library.index import Library
     from weighbridge.library.places import library_roots
@@ -180,6 +187,7 @@ def _recalled(paths: Paths, settings: Settings, marks: Marks, hashes: Hashes) ->
     from weighbridge.library.shelves.program import this_computer
 
     roots = library_roots(paths, settings, this_computer())
-    library = Library(roots, paths.headers, marks, hashes, Remembered(paths.listing))
+    listing = Remembered(paths.listing)
+    library = Library(roots, paths.headers, marks, hashes, listing, elsewhere=endpoints.models)
     library.recall()
     return library

@@ -160,6 +160,7 @@ class Program(QObject):
         if self.services is not None:
             self.services.downloads.close()
             self.services.builds.close()
+            self.services.endpoints.close()
 
     def _close_core(self) -> None:
         """Also a core that was built while the window closed."""

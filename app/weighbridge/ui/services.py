@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # imported where they are built: the window shows before they
     from weighbridge.running.presets import Presets
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.ui.downloads import Downloads
+    from weighbridge.ui.endpoints.driving import EndpointsDriving
     from weighbridge.ui.engines.driving import EngineBuilds
     from weighbridge.ui.hub_parts import TokenUse
     from weighbridge.ui.machine_facts import MachineFacts
@@ -56,6 +57,7 @@ class Services:
     facts: MachineFacts
     weighing: Weighing
     builds: EngineBuilds
+    endpoints: EndpointsDriving
     access: Access
     tokens: TokenStore
     token: TokenUse

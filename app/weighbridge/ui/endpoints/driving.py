@@ -25,15 +25,15 @@ class Wanted:
 
 
 class EndpointsDriving(QObject):
-    """`changed`: something is other than before; `added` tells the Endpoint that was, `kept` that a key was, `failed`
-    why neither was. Asks a server only when told to.
+    """`told`: there is another endpoint, or one serves other models; `changed`: that, or how one is asked. `added` tells
+    the Endpoint that was, `kept` that a key was, `failed` why neither was. Asks a server only when told to.
     """
 
     changed = Signal()
     added = Signal(object)
     kept = Signal()
     failed = Signal(object)
-    _told = Signal()
+    told = Signal()
 
     def __init__(self, endpoints: Endpoints, background: Background, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -41,8 +41,8 @@ class EndpointsDriving(QObject):
         self._background = background
         self._asking: dict[str, Task] = {}
         self._errors: dict[str, BaseException] = {}
-        self._told.connect(self.changed)
-        self._leave = endpoints.subscribe(self._told.emit)  # from whichever thread
+        self.told.connect(self.changed)
+        self._leave = endpoints.subscribe(self.told.emit)  # from whichever thread
 
     def close(self) -> None:
         """Hear nothing more, and give up what is asked."""
