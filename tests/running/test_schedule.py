@@ -139,3 +139,27 @@ def test_requests_behind_a_change_of_load_wait_for_it():
 def test_time_to_live(one, gone):
     assert expired([one], 100.0, 60.0) == ({"a"} if gone else frozenset())
     assert expired([one], 100.0, None) == frozenset()
+
+
+def elsewhere(model_id, in_flight=0, state=State.READY):
+    return Occupied(model_id, state, TWO_SLOTS, in_flight, elsewhere=True)
+
+
+def test_what_runs_elsewhere_is_attached_at_once_whatever_loads_or_waits_here():
+    queue = [wanted("big", 9), Wanted("far", elsewhere=True), Wanted("farther", elsewhere=True)]
+    busy = [ready("a", in_flight=1, memory_gib=2)]
+    assert next_steps(queue, busy, room(1)) == Steps(attach=(1, 2))
+    loading = [Occupied("b", State.LOADING, LOAD)]
+    assert next_steps([Wanted("b"), Wanted("far", elsewhere=True)], loading, UNKNOWN) == Steps(attach=(1,))
+
+
+def test_what_runs_elsewhere_is_let_in_though_an_older_request_waits_for_room():
+    queue = [wanted("big", 9), Wanted("far", elsewhere=True), Wanted("far", elsewhere=True)]
+    assert next_steps(queue, [ready("a", in_flight=1, memory_gib=2), elsewhere("far", 1)], room(1)) == Steps(admit=(1,))
+
+
+def test_what_runs_elsewhere_is_not_ended_for_room_and_is_nothing_that_must_go_first():
+    assert next_steps([Wanted("a")], [elsewhere("far"), elsewhere("slow", state=State.LOADING)], UNKNOWN) == Steps(
+        start=0
+    )
+    assert next_steps([wanted("a", 9)], [elsewhere("far"), ready("b", memory_gib=2)], room(1)) == stop("b")

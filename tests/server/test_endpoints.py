@@ -185,3 +185,12 @@ def test_the_environments_proxy_is_asked_for_a_tunnel(tmp_path, authority, monke
     assert asked.headers["proxy-authorization"] == "Basic dXNlcjpwYXNz"
     assert "authorization" not in asked.headers
     assert "k1" not in json.dumps(asked.headers)
+
+
+def test_what_nobody_says_what_it_is_for_may_be_asked_for_anything(house):
+    house.server.answers["/v1/embeddings"] = {"data": [{"embedding": [0.5], "index": 0}], "usage": {"prompt_tokens": 1}}
+    told = ask(
+        house.port, request("POST", "/v1/embeddings", body=json.dumps({"model": "a@box", "input": "hi"}).encode())
+    )
+    assert (told.status, told.json["model"]) == (200, "a@box")
+    assert house.server.asked[-1].body == {"model": "a", "input": "hi", "encoding_format": "float"}

@@ -21,7 +21,7 @@ from weighbridge.estimates.estimate import HOST
 from weighbridge.estimates.fit import Verdict
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.folders import repository_of
-from weighbridge.library.model import Model
+from weighbridge.library.model import ENDPOINT, Model
 from weighbridge.running.builds import Offer
 from weighbridge.running.engines import offers_among
 from weighbridge.running.paces import SpeedTables
@@ -180,7 +180,8 @@ def _of_ending(choice: Choice, ground: Ground) -> Iterator[Fix]:
 
 
 def _may_end(one: Running) -> bool:
-    return one.state is State.READY and not one.in_flight
+    """What an endpoint serves holds nothing here."""
+    return one.state is State.READY and not one.in_flight and one.engine_id != ENDPOINT
 
 
 def _of_ways(choice: Choice, ground: Ground) -> Iterator[Fix]:

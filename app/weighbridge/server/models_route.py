@@ -39,13 +39,18 @@ def model_for(name: str | None, library: Models, supervisor: Leases) -> Model:
 
 def check_task(model: Model, load: Load | None, task: str) -> None:
     """Raise Refused where `model` is loaded, by `load`, for something else than `task`."""
-    if load is not None and load.task != task:
+    if load is not None and load.task != task and not may_do_any(model):
         raise not_for(task, model, load.task)
 
 
 def not_for(task: str, model: Model, loaded_for: str) -> Refused:
     """The refusal to do `task` with `model`, which is loaded for another one."""
     return Refused(_NOT_FOR[task], model=model.id, task=loaded_for, field="model")
+
+
+def may_do_any(model: Model) -> bool:
+    """Whether `model` is an endpoint's of which nobody says what it is for: then its server decides."""
+    return model.remote is not None and model.remote.kind is None
 
 
 def task_of(model: Model, supervisor: Leases) -> str:

@@ -18,7 +18,7 @@ from weighbridge.server.bodies import json_object, read_body
 from weighbridge.server.chat_request import model_name
 from weighbridge.server.chat_route import leased
 from weighbridge.server.hangup import HungUp, while_connected
-from weighbridge.server.models_route import check_task, model_for, not_for, task_of
+from weighbridge.server.models_route import check_task, may_do_any, model_for, not_for, task_of
 from weighbridge.server.ports import Leases, Models
 from weighbridge.server.relay import known_usage
 from weighbridge.server.replies import send_error, send_json
@@ -55,7 +55,7 @@ class WholeRoute:
             body = json_object(await read_body(scope, receive))
             model = model_for(model_name(body), self._library, self._supervisor)
             note.model = model.id
-            if (loaded := task_of(model, self._supervisor)) != self._task.name:
+            if (loaded := task_of(model, self._supervisor)) != self._task.name and not may_do_any(model):
                 raise not_for(self._task.name, model, loaded)
             fields = self._task.read(body, model)
             answer: list[bytes] = []
