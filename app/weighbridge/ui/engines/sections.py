@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QLayout, QVBoxLayout, QWidget
 
 from weighbridge.base.words import mark, plural, text
 from weighbridge.choices.engine_order import Standing
@@ -27,6 +29,7 @@ class Sections(QWidget):
         self._headings: dict[Standing, QLabel] = {}
         self._columns: dict[Standing, QVBoxLayout] = {}
         self._order: tuple[tuple[Standing, EngineCard], ...] = ()
+        self._stops: tuple[QWidget, ...] = ()
         whole = column(owner=self, gap=2)
         for place, heading in _HEADINGS.items():
             self._headings[place] = label(text(heading), "dim")
@@ -52,7 +55,7 @@ class Sections(QWidget):
         return [made.text() for made in self._headings.values() if not made.isHidden()]
 
     def arrange(self, order: Sequence[tuple[Standing, EngineCard]]) -> None:
-        """Put the cards into their sections, from the top. None of them goes away."""
+        """Put the cards, as they are filled now, into their sections from the top. None of them goes away."""
         if tuple(order) != self._order:
             self._order = tuple(order)
             for place, card in order:
@@ -66,7 +69,27 @@ class Sections(QWidget):
         self._fold.setVisible(count > 0)
         self._fold.say(plural("{count} engine for other machines", "{count} engines for other machines", count))
 
+        self._lead_keyboard()
+
+    def _lead_keyboard(self) -> None:
+        """Tab goes as the eye does: Qt leads it as widgets were made, wherever they have moved since."""
+        stops = tuple(_stops(self.layout()))
+        if stops != self._stops:
+            self._stops = stops
+            for before, after in pairwise(stops):
+                QWidget.setTabOrder(before, after)
+
     def unfold_for(self, card: EngineCard) -> None:
         """Have a card in sight."""
         if (Standing.OTHER, card) in self._order:
             self._fold.show_open(True)
+
+
+def _stops(layout: QLayout | None) -> Iterator[QWidget]:
+    """What the keyboard stops at in `layout`, from the top, whether it is shown now or not."""
+    items = [] if layout is None else [layout.itemAt(at) for at in range(layout.count())]
+    for item in filter(None, items):
+        widget = item.widget()
+        if widget is not None and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            yield widget
+        yield from _stops(item.layout() if widget is None else widget.layout())
