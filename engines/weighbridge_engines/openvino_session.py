@@ -47,7 +47,10 @@ class OpenVinoSession:
         tokens = prompt.data[0].tolist()
         if len(tokens) >= self._model.context:
             raise ContextExceeded(len(tokens), self._model.context)
-        answering = self._model.answer(prompt, self._fields(request, len(tokens)))
+        fields = self._fields(request, len(tokens))
+        if not request.cache_prompt:
+            self._forget(tokens)
+        answering = self._model.answer(prompt, fields)
         try:
             yield from self._answer(request, answering, tokens)
         finally:
@@ -66,14 +69,18 @@ class OpenVinoSession:
             raise ContextExceeded(len(tokens), self._model.context)
         if any(token >= self._model.vocabulary_size for token in tokens):
             raise RequestRefused("there is no such token", "input")
-        if self._known.of(tokens):
-            self._model.renew()
-            self._known.forget()
+        self._forget(tokens)
         yield [None]
         self._known.add(tokens)
         yield from self._scored(tokens)
 
     # One request
+
+    def _forget(self, tokens: Sequence[int]) -> None:
+        """See that nothing is known of `tokens`. The library has no way to forget but to load the model anew."""
+        if self._known.of(tokens):
+            self._model.renew()
+            self._known.forget()
 
     def _fields(self, request: Request, prompt_tokens: int) -> dict[str, Any]:
         fields = generation(request.sampling, random.randrange(_SEEDS))

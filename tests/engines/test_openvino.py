@@ -240,6 +240,16 @@ def test_an_answer_is_the_librarys_own_and_the_next_turn_reads_only_what_is_new(
 
 
 @installed
+def test_without_the_cache_nothing_is_known_of_the_prompt(session, monkeypatch):
+    renewed = []
+    monkeypatch.setattr(session._model, "renew", lambda: renewed.append(True))
+    question = "Tell me of the harbour and of its ships, of grain and of salt, and of the sea."
+    list(session.stream(asked(question, max_tokens=1)))
+    first = next(session.stream(asked(question, max_tokens=1, cache_prompt=False)))
+    assert (first.prompt_cached, renewed) == (0, [True])
+
+
+@installed
 def test_stop_texts_and_an_answer_that_is_given_up(session):
     whole = said(session.stream(asked("Count from one to five.")))
     stop = whole.split()[2]
