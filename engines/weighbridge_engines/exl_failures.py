@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from weighbridge_engines.api import HOST, Cause
 from weighbridge_engines.exl_log import problem
@@ -95,17 +95,8 @@ def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
     del exit_code
     if told := next(filter(None, map(problem, log)), None):
         return told
-    cause = cause_in(list(_without_source(log)), FAILURES)
+    cause = cause_in(log, FAILURES)
     return None if cause is None else Cause(cause.code, dict(map(_read, cause.values.items())))
-
-
-def _without_source(log: Sequence[str]) -> Iterator[str]:
-    """All but the lines of source that Python shows beside where an error came from: words for faults stand in them."""
-    shown = False
-    for line in log:
-        shown = line.startswith('  File "') or (shown and line.startswith("    "))
-        if not shown:
-            yield line
 
 
 def _read(named: tuple[str, object]) -> tuple[str, object]:

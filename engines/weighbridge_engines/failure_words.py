@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weighbridge_engines.api import Cause
@@ -29,12 +29,21 @@ def failure(code: str, words: str, **values: object) -> Failure:
 
 def cause_in(log: Sequence[str], failures: Iterable[Failure]) -> Cause | None:
     """The first of `failures` whose words are in `log`, with the "line" that they begin in."""
-    text = "\n".join(line[:_READ_OF_A_LINE] for line in log)
+    text = "\n".join(line[:_READ_OF_A_LINE] for line in without_source(log))
     for each in failures:
         if match := each.words.search(text):
             found = {name: told.strip()[:_SHOWN] for name, told in match.groupdict().items() if told is not None}
             return Cause(each.code, {**each.values, **_read(found), "line": _line_at(text, match.start())})
     return None
+
+
+def without_source(log: Iterable[str]) -> Iterator[str]:
+    """All but the lines of source that Python shows beside where an error came from: words for faults stand in them."""
+    shown = False
+    for line in log:
+        shown = line.startswith('  File "') or (shown and line.startswith("    "))
+        if not shown:
+            yield line
 
 
 def _read(found: Mapping[str, str]) -> dict[str, object]:

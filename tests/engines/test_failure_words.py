@@ -24,3 +24,21 @@ def test_a_line_may_not_be_long_enough_to_hide_the_next():
 
 def test_no_words_no_cause():
     assert cause_in(["all is well"], TABLE) is None
+
+
+def test_source_that_a_traceback_shows_is_no_word_of_a_fault():
+    log = [
+        "Traceback (most recent call last):",
+        '  File "/x/loader.py", line 12, in read',
+        '    raise OSError(f"no file {path}")',
+        "          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
+        "OSError: the size 7 is too large",
+    ]
+    assert cause_in(log, TABLE) == Cause(
+        "memory", {"device": "Host", "needed_bytes": 7, "line": "OSError: the size 7 is too large"}
+    )
+    assert cause_in(log[:4], TABLE) is None
+
+
+def test_a_line_that_is_indented_counts_where_it_follows_no_place_in_a_program():
+    assert cause_in(["loading", "    no file /a"], TABLE) == Cause("file", {"path": "/a", "line": "no file /a"})
