@@ -1,6 +1,7 @@
 """Answers of servers that someone else runs, over TLS: as they come, and with their faults."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 from tests.chat.standin import DONE, chunk, event
@@ -22,13 +23,24 @@ def authority(tmp_path_factory):
     return trusting(tmp_path_factory.mktemp("authority"))
 
 
+@pytest.fixture(scope="module")
+def lent(tmp_path_factory, authority):
+    """What is dear to start, for all tests of this file."""
+    with (
+        EndpointServer({"/v1/models": listing("a")}, authority[0]) as server,
+        lending(tmp_path_factory.mktemp("house"), server, authority[1], key="k1") as made,
+    ):
+        made.server, made.client = server, ChatClient()
+        yield made
+        made.client.close()
+
+
 @pytest.fixture
-def house(tmp_path, authority):
-    answers = {"/v1/models": listing("a")}
-    with EndpointServer(answers, authority[0]) as server, lending(tmp_path, server, authority[1], key="k1") as lent:
-        lent.server, lent.client = server, ChatClient()
-        yield lent
-        lent.client.close()
+def house(lent):
+    lent.server.asked.clear()
+    lent.server.hung_up.clear()
+    lent.log.clear()
+    return lent
 
 
 def ask(house, answer, task=None, on_event=None):
@@ -119,6 +131,13 @@ def test_stopping_the_model_while_the_server_is_silent(house):
     assert (caught.value.code, house.log.requests[-1].error) == ("engine.stopped", "cancelled")
 
 
+@pytest.mark.parametrize("status", [400, 401, 404, 500])
+def test_a_key_that_a_server_repeats_is_not_passed_on(house, status):
+    with pytest.raises(EngineFailed) as caught:
+        ask(house, saying({"error": {"message": "no: k1"}}, status))
+    assert caught.value.values["message"] == "no: ***"
+
+
 def test_a_limit_tells_its_time(house):
     with pytest.raises(EngineFailed) as caught:
         ask(house, saying({"error": {"message": "slow down"}}, 429, Retry_After="7.2"))
@@ -171,9 +190,9 @@ def test_nobody_else_gets_the_key(house, authority, tmp_path):
 
 
 def test_offline_it_is_refused_before_anything_is_sent(house):
-    count = len(house.server.asked)
     with house.lease() as lease:
-        lease.way.leaves, lease.way.offline = True, lambda: True
+        house.server.asked.clear()  # the check for ready
+        lease.way = replace(lease.way, leaves=True, offline=lambda: True)
         with pytest.raises(Refused) as caught:
             house.client.stream(lease, BODY, lambda _event: None, Task())
-    assert (caught.value.code, len(house.server.asked)) == ("endpoint.offline", count + 1)  # the check for ready
+    assert (caught.value.code, house.server.asked) == ("endpoint.offline", [])

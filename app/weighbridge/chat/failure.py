@@ -32,8 +32,10 @@ def failure(status: int, body: bytes, way: Way | None = None, retry_after: str |
         )
     if whole := _TOO_LONG_AS_A_WHOLE.search(error_message(error)):
         return Refused("context.exceeded", prompt_tokens=int(whole["tokens"]), context=int(whole["most"]))
-    told = None if way is None else way.refusal(status, message_of(body), retry_after)
-    return told or EngineFailed("engine.answered", status=status, message=error_message(error))
+    if way is None:
+        return EngineFailed("engine.answered", status=status, message=error_message(error))
+    told = way.refusal(status, message_of(body), retry_after)
+    return told or EngineFailed("engine.answered", status=status, message=way.hidden(error_message(error)))
 
 
 def _is_too_long(error: dict[str, object]) -> bool:

@@ -38,6 +38,13 @@ def test_without_a_key_none_is_sent(made):
     assert "authorization" not in server.asked[0].headers
 
 
+def test_a_key_that_a_server_repeats_is_not_passed_on(made, database):
+    refused = saying({"error": {"message": "Incorrect API key provided: sk-SECRET."}}, 401)
+    reached, _ = reach(made, {"/v1/models": refused}, key="sk-SECRET")
+    assert reached.cause.values["message"] == "Incorrect API key provided: ***."
+    assert not any("SECRET" in str(row["reached"]) for row in database.rows("SELECT reached FROM endpoints"))
+
+
 def test_a_certificate_that_nobody_vouches_for(made, authority, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", "")
     assert code_of(made, {}, tls=authority[0], trusted=False) == "endpoint.certificate"

@@ -10,6 +10,7 @@ from tests.endpoint_server import EndpointServer, lending, listing, saying, send
 
 from weighbridge.base.errors import EngineFailed, NotFound, Refused
 from weighbridge.library.model import Model
+from weighbridge.running.endpoints.asking import Asker
 from weighbridge.running.endpoints.endpoint import Listed, models_of
 from weighbridge.running.scales import Scales
 from weighbridge.running.state import State
@@ -148,6 +149,18 @@ def test_a_stop_cuts_what_is_under_way(tmp_path):
         leave()
         lease.give_back()
         assert house.supervisor.running() == ()
+
+
+def test_a_server_that_never_answers_keeps_nobody_from_ending(tmp_path, monkeypatch):
+    """Connecting cannot be cut: the end does not wait for it."""
+    asked, over = threading.Event(), threading.Event()
+    with EndpointServer(SERVED) as server, lending(tmp_path, server) as house:
+        monkeypatch.setattr(Asker, "check", lambda *_: (asked.set(), over.wait(WAIT_S)))
+        waiting = house.supervisor.lease(house.model())
+        assert asked.wait(WAIT_S)
+        house.supervisor.stop("a@box").result(WAIT_S)
+        assert house.supervisor.running() == () and waiting.exception(WAIT_S).code == "engine.stopped"
+        over.set()
 
 
 def test_offline_what_leaves_is_not_asked(tmp_path):

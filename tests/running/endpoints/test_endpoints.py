@@ -58,7 +58,7 @@ def test_a_key_is_for_the_server_that_it_was_given_for(made):
     assert endpoints.change("one", base_path="/v2").keyed
     moved = endpoints.change("one", address="https://other.example.com")
     assert (moved.keyed, moved.id) == (False, "one")
-    assert made().attach(model_at(made, "one")).key == ""
+    assert made().attach(model_at(made, "one")).way.key == ""
 
 
 def model_at(made, name):
@@ -79,7 +79,7 @@ def test_a_key_shows_nowhere(made, tmp_path, database):
     endpoints = made()
     endpoints.add("https://api.example.com", key="SECRET", title="one")
     attached = endpoints.attach(model_at(made, "one"))
-    assert attached.key == "SECRET"
+    assert attached.way.key == "SECRET"
     kept = json.dumps([list(row) for row in database.rows("SELECT * FROM endpoints")])
     assert "SECRET" not in f"{kept}{endpoints.all}{attached}"
 

@@ -54,8 +54,8 @@ class Asker:
     A redirect is never followed: the key is for this address alone.
     """
 
-    def __init__(self, endpoint: Endpoint, way: Way, key: str) -> None:
-        self._endpoint, self._way, self._key = endpoint, way, key
+    def __init__(self, endpoint: Endpoint, way: Way) -> None:
+        self._endpoint, self._way = endpoint, way
         self._hang_up = HangUp()
 
     def cut(self) -> None:
@@ -76,7 +76,7 @@ class Asker:
         limit_s = LONGEST_S if body is None else TOKEN_S
         got = self.ask("GET" if body is None else "POST", f"{self._endpoint.origin}{route}", body, limit_s)
         if body is not None and got.status == HTTPStatus.NOT_FOUND:
-            raise Failed(self._cause("endpoint.no_model", status=got.status, message=message_of(got.body)))
+            raise Failed(self._cause("endpoint.no_model", status=got.status, message=self._message(got)))
         self._require_good(got)
 
     def ask(self, method: str, url: str, body: Mapping[str, Any] | None = None, limit_s: float = LONGEST_S) -> Got:
@@ -129,7 +129,7 @@ class Asker:
             yield http
 
     def _headers(self) -> dict[str, str]:
-        key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        key = {"Authorization": f"Bearer {self._way.key}"} if self._way.key else {}
         return {**key, "Accept": "application/json", "Accept-Encoding": "identity"}
 
     def _listing(self, base_path: str) -> tuple[Got, tuple[tuple[Listed, ...], int]]:
@@ -143,21 +143,21 @@ class Asker:
     def _require_good(self, got: Got) -> None:
         endpoint = self._endpoint
         cause = answered(
-            got.status, message_of(got.body), got.headers.get("retry-after"), endpoint.title, endpoint.address
+            got.status, self._message(got), got.headers.get("retry-after"), endpoint.title, endpoint.address
         )
         if cause is not None:
             raise Failed(self._led(cause, got))
         if got.status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
             raise Failed(self._cause("endpoint.no_route", status=got.status))
         if got.status != HTTPStatus.OK:
-            raise Failed(self._cause("endpoint.answer", status=got.status, message=message_of(got.body)))
+            raise Failed(self._cause("endpoint.answer", status=got.status, message=self._message(got)))
         try:
             self._way.require_readable(got.headers.get("content-type", ""), got.headers.get("content-encoding", ""))
         except EngineFailed as error:
             raise Failed(Cause(error.code, error.values)) from None
 
     def _led(self, cause: Cause, got: Got) -> Cause:
-        if cause.code == "endpoint.key" and not self._key:
+        if cause.code == "endpoint.key" and not self._way.key:
             return self._cause("endpoint.needs_key")
         return Cause(cause.code, {**cause.values, "location": got.headers.get("location", "")[:200]})
 
@@ -182,6 +182,9 @@ class Asker:
                 self._require_good(got)
                 return with_contexts(models, read_listing(got.body)[0])
         return models
+
+    def _message(self, got: Got) -> str:
+        return self._way.hidden(message_of(got.body))
 
     def _cause(self, code: str, **values: object) -> Cause:
         return Cause(code, {"endpoint": self._endpoint.title, "address": self._endpoint.address, **values})

@@ -16,6 +16,9 @@ from weighbridge.running.log import LogRing
 from weighbridge.running.state import Running, Setting, State
 from weighbridge_engines.api import Load
 
+JOIN_S = 0.5
+"""How long the end waits for a question to end that was cut: one that is only connecting cannot be cut."""
+
 _ONE_TOKEN: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "chat": ("/chat/completions", {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}),
     "embedding": ("/embeddings", {"input": "Hi"}),
@@ -30,14 +33,14 @@ class Attachment:
     """
 
     def __init__(self, attached: Attached, model: Model, load: Load, changed: Callable[[], None]) -> None:
-        self.key, self.way, self.engine = attached.key, attached.way, attached.engine
+        self.key, self.way, self.engine = attached.way.key, attached.way, attached.engine
         self._attached = attached
         self._model = model
         self._life = Life(attached.engine, model, load, changed)
-        self._asker = Asker(attached.endpoint, attached.way, attached.key)
+        self._asker = Asker(attached.endpoint, attached.way)
         self._stopping = False
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._run, name=f"endpoint-{attached.endpoint.id}")
+        self._thread = threading.Thread(target=self._run, name=f"endpoint-{attached.endpoint.id}", daemon=True)
         self._thread.start()
 
     @property
@@ -59,14 +62,14 @@ class Attachment:
         """The end, in any state: what is being asked of the server is cut. Returns at once."""
         with self._lock:
             self._stopping = True
-            if self.running.state is State.READY:
+            if self.running.state is not State.FAILED:
                 self._life.become(State.STOPPED, **GONE)
         self._asker.cut()
         self.way.stop()
 
     def join(self) -> None:
-        """Wait for the end."""
-        self._thread.join()
+        """Wait for the end, but not for a server that may never answer: there is nothing here that it could hold."""
+        self._thread.join(JOIN_S)
 
     def _run(self) -> None:
         error: Exception | None = None
@@ -77,12 +80,11 @@ class Attachment:
         except Exception as other:  # whoever waits for this model is told
             error = other
         with self._lock:
-            self._tell(error)
+            if not self._stopping:
+                self._tell(error)
 
     def _tell(self, error: Exception | None) -> None:
-        if self._stopping:
-            self._life.become(State.STOPPED, **GONE)
-        elif error is not None:
+        if error is not None:
             self._life.fail(error)
         else:
             told = () if self._context is None else (Setting("context", None, self._context),)

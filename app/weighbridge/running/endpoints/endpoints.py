@@ -9,7 +9,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from weighbridge.base.database import Database
 from weighbridge.base.errors import NotFound, Refused
@@ -30,12 +30,11 @@ from weighbridge_engines.api import Engine
 
 @dataclass(frozen=True)
 class Attached:
-    """What a model of an endpoint is lent with: the engine over its server, the way there, and the key."""
+    """What a model of an endpoint is lent with: the engine over its server, and the way there, with its key."""
 
     endpoint: Endpoint
     engine: Engine
     way: Way
-    key: str = field(repr=False)
 
 
 class Endpoints:
@@ -173,7 +172,7 @@ class Endpoints:
         from weighbridge.running.endpoints.asking import Asker, with_hint
 
         endpoint, task = self.get(name), task or Task()
-        asker = Asker(endpoint, self.way(endpoint), self._key(endpoint))
+        asker = Asker(endpoint, self.way(endpoint))
         task.on_cancel(asker.cut)
         try:
             reached = with_hint(asker.models())
@@ -191,7 +190,7 @@ class Endpoints:
         require_protected(endpoint)
         engine = endpoint.preset.engine(endpoint.title, endpoint.base_path)
         way = replace(self.way(endpoint), leaves=model.leaves)  # a server here may send it on
-        return Attached(endpoint, engine, way, self._key(endpoint))
+        return Attached(endpoint, engine, way)
 
     def way(self, endpoint: Endpoint) -> Way:
         """How requests travel to it."""
@@ -206,6 +205,7 @@ class Endpoints:
             offline=self._offline,
             tls=self._verifying if encrypted else _plain,
             proxy=_proxy(proxy_of(origin_of(endpoint.origin))),
+            key=self._key(endpoint),
         )
 
     def reload(self) -> None:

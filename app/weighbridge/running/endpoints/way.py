@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.base.printable import printable
+from weighbridge.base.redacted import HIDDEN
 from weighbridge.hub.network import Line, NetworkLog
 from weighbridge.running.endpoints.faults import answered, broken
 from weighbridge_engines.api import Cause
@@ -24,8 +25,8 @@ class Way:
     """The way to one endpoint, known as `title`; `address` is where its routes begin.
 
     `tls` gives what verifies its certificate, None where it is not spoken to so. `proxy` is the environment's proxy for
-    it, None where it has none. `leaves`: what is sent leaves this computer, which `offline()` forbids. Safe to use from
-    any thread.
+    it, None where it has none. `key` is what it wants, and is hidden in all that it says. `leaves`: what is sent leaves
+    this computer, which `offline()` forbids. Safe to use from any thread.
     """
 
     title: str
@@ -35,6 +36,7 @@ class Way:
     offline: Callable[[], bool]
     tls: Callable[[], ssl.SSLContext | None]
     proxy: str | None = field(default=None, repr=False)
+    key: str = field(default="", repr=False)
     _cuts: set[Callable[[], None]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -68,12 +70,17 @@ class Way:
         for cut in cuts:
             cut()
 
+    def hidden(self, told: str) -> str:
+        """`told` without the key: some servers repeat one that they refuse."""
+        return told.replace(self.key, HIDDEN) if self.key else told
+
     def fault(self, error: BaseException) -> WeighbridgeError:
         """The error for a connection that failed or broke."""
         return failed(broken(error, self.title, self.address))
 
     def refusal(self, status: int, message: str, retry_after: str | None) -> WeighbridgeError | None:
         """The error for an answer with `status`; None where it is about the request itself, or good."""
+        message = self.hidden(message)
         if status == HTTPStatus.NOT_FOUND:
             told = {
                 "endpoint": self.title,
