@@ -216,6 +216,17 @@ def test_what_should_be_known_unfolds_in_the_card(qtbot, make):
     assert (card.known.is_open, card.notes) == (True, "Slow on Mondays.")
 
 
+def test_servers_of_others_stand_among_the_engines_and_what_is_open_there_is_closed_first(qtbot, make):
+    made = make()
+    section = made.page.endpoints
+    assert section.isVisible()
+    qtbot.mouseClick(section.add, Qt.MouseButton.LeftButton)
+    assert section.form.isVisible()
+    assert made.page.escape()
+    assert not section.form.isVisible()
+    assert not made.page.escape()
+
+
 def test_what_is_wrong_with_engines_that_the_user_has_described_is_said(make, tmp_path):
     assert make().page.problems == ""
     described = tmp_path / "programs.toml"

@@ -25,7 +25,7 @@ NOTHING = Build(
 
 @pytest.fixture
 def sections(qtbot, services):
-    made = Sections(services.theme)
+    made = Sections(services.theme, QPushButton("Add a server"))
     qtbot.addWidget(made)
     made.resize(900, 900)
     return made

@@ -15,6 +15,7 @@ from weighbridge.base.explain import explain_code
 from weighbridge.base.units import size
 from weighbridge.base.words import text
 from weighbridge.ui.clipboard import copy
+from weighbridge.ui.endpoints.section import EndpointsSection
 from weighbridge.ui.engines.banner import Banner, Banners
 from weighbridge.ui.engines.build_row import FETCHING, INSTALLING, BuildRow, Remedies
 from weighbridge.ui.engines.card import EngineCard
@@ -54,7 +55,8 @@ class EnginesPage(Page):
         self._problems = selectable(label("", "warning", wrap=True))
         self._question = Question()
         self._errors = ErrorPanel(services.theme)
-        self._sections = Sections(services.theme)
+        self._endpoints = EndpointsSection(services.theme, services.endpoints)
+        self._sections = Sections(services.theme, self._endpoints)
         self._lay_out()
         services.theme.dress(self)
         self._add_actions()
@@ -72,6 +74,11 @@ class EnginesPage(Page):
     def sections(self) -> Sections:
         """What holds them."""
         return self._sections
+
+    @property
+    def endpoints(self) -> EndpointsSection:
+        """The servers that someone else runs."""
+        return self._endpoints
 
     @property
     def rows(self) -> dict[str, BuildRow]:
@@ -105,6 +112,7 @@ class EnginesPage(Page):
 
     def entered(self) -> None:
         self._builds.look()
+        self._endpoints.show_all()
         self._show()
         self._add.setFocus()
 
@@ -116,7 +124,7 @@ class EnginesPage(Page):
             if not each.isHidden():
                 each.hide()
                 return True
-        return False
+        return self._endpoints.escape()
 
     def shut(self) -> None:
         self._timer.stop()
@@ -185,6 +193,7 @@ class EnginesPage(Page):
 
     def _add_actions(self) -> None:
         action(self, text("Add a server program"), self.choose_program, "Ctrl+Shift+A")
+        action(self, text("Add a server that someone else runs"), self._endpoints.open)
         action(self, text("Look for engines again"), self._builds.look, "F5")
         action(self, text("Do what is offered for a card that nothing uses"), self._banners.do_first)
 
@@ -194,6 +203,7 @@ class EnginesPage(Page):
         self._builds.changed.connect(self._changed)
         self._builds.said.connect(self._tell)
         services.facts.changed.connect(self._changed)
+        services.endpoints.changed.connect(self._changed)
         services.memories.changed.connect(self._sampled)
         services.bus.build_wanted.connect(self.show_build)
         self._leave = services.settings.subscribe(lambda _value: self._changed())

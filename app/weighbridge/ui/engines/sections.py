@@ -22,9 +22,12 @@ _HEADINGS: Mapping[Standing, str] = {
 
 
 class Sections(QWidget):
-    """Holds cards; each stays as it is where it moves, with what is unfolded in it. A section without any is hidden."""
+    """Holds cards; each stays as it is where it moves, with what is unfolded in it. A section without any is hidden.
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    `elsewhere`, what runs but not by us, stands after what is here.
+    """
+
+    def __init__(self, theme: Theme, elsewhere: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._headings: dict[Standing, QLabel] = {}
         self._columns: dict[Standing, QVBoxLayout] = {}
@@ -37,6 +40,8 @@ class Sections(QWidget):
             self._columns[place] = column(gap=3)
             whole.addWidget(self._headings[place])
             whole.addLayout(self._columns[place])
+            if place is Standing.HERE:
+                whole.addWidget(elsewhere)
         inner = QWidget()
         self._columns[Standing.OTHER] = column(owner=inner, gap=3)
         self._columns[Standing.OTHER].setContentsMargins(0, 2 * STEP, 0, 0)
