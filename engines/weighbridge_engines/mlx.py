@@ -14,8 +14,8 @@ from typing import Any
 
 from weighbridge_engines.api import UNCACHED, Capability, Cause, Device, Dialect, Engine, FileFacts, Load, Unsupported
 from weighbridge_engines.installed import is_installed
-from weighbridge_engines.mlx_controls import BITS, COMPUTE_TYPES, CONTROLS, CacheForm, cache_form, checked
-from weighbridge_engines.mlx_failures import diagnose, said
+from weighbridge_engines.mlx_controls import BITS, COMPUTE_TYPES, CONTROLS, CacheForm, cache_form, checked, draft_tokens
+from weighbridge_engines.mlx_failures import diagnose, failed, said
 from weighbridge_engines.mlx_folder import has_module, model_folder, recommended
 from weighbridge_engines.mlx_held import Held
 from weighbridge_engines.mlx_log import Say, report, tell
@@ -107,7 +107,7 @@ def open_here(load: Load, say: Say, stopped: Callable[[], bool]) -> MlxSession:
         say(said(error.cause))
         raise
     except Exception as error:
-        say(f"{type(error).__name__}: {error}")
+        say(failed(error))
         raise
 
 
@@ -125,12 +125,12 @@ def _opened(load: Load, say: Say, stopped: Callable[[], bool]) -> MlxSession:
     tell(say, "stage", "warming")
     conversation = Conversation(load, folder, model)
     try:
-        return MlxSession(
-            held, conversation, limits, pace, recommended(folder), draft, load.extra.get("draft_tokens", 3)
-        )
+        session = MlxSession(held, conversation, limits, pace, recommended(folder), draft, draft_tokens(load))
     except BaseException:
         conversation.close()
         raise
+    tell(say, "peak", f"{model.core.get_peak_memory()} bytes")
+    return session
 
 
 def _tell_of_contexts(say: Say, limits: Limits, model: MlxModel, form: CacheForm, pace: Pace) -> None:
@@ -157,9 +157,13 @@ def _draft(load: Load, held: Held, form: CacheForm, say: Say, stopped: Callable[
     """The draft that `load` names. Raises Unsupported where it does not go with the model."""
     assert load.draft is not None
     tell(say, "draft", load.draft)
-    tell(say, "draft_tokens", load.extra.get("draft_tokens", 3))
+    tell(say, "draft_tokens", draft_tokens(load))
     own = replace(Load(load.draft), extra={name: load.extra[name] for name in ("compute_type",) if name in load.extra})
-    draft = Held(MlxModel(model_folder(load.draft), own, say, stopped), form)
+    try:
+        folder = model_folder(load.draft)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"No draft: {load.draft}") from None
+    draft = Held(MlxModel(folder, own, say, stopped), form)
     draft.model.tell(say)
     if draft.model.tokenizer.get_vocab() != held.model.tokenizer.get_vocab():
         raise Unsupported(Cause("engine.draft_mismatch", {"reason": "their vocabularies differ"}))

@@ -23,6 +23,7 @@ COMPUTE_TYPES: Mapping[str, str] = {"float32": "f32", "float16": "f16", "bfloat1
 
 GROUPS = ("32", "64", "128")
 DEFAULT_GROUP = 64
+DRAFT_TOKENS = 3
 MOST_XTC = 0.5
 """From here on two tokens cannot both be so likely: mlx-lm takes no greater threshold."""
 
@@ -70,7 +71,7 @@ _OF_LOADS = (
     Control("compute_type", "processor", Kind.CHOICE, "", _ALL, Home.EXTRA, choices=tuple(COMPUTE_TYPES)),
     Control("draft", "beside", Kind.FILE, "draft_model", _MEMORY | _SPEED),
     Control("draft_tokens", "beside", Kind.WHOLE, "num_draft_tokens", _SPEED, Home.EXTRA, low=1, high=64,
-            unit="tokens", default=3),
+            unit="tokens", default=DRAFT_TOKENS),
     Control("adapters", "beside", Kind.FILES, "adapter_path", _ALL),
     Control("adapter_scales", "beside", Kind.NUMBERS, "scale", _ANSWERS, low=-100, high=100),
     Control("template", "form", Kind.TEXT, "", _ANSWERS),
@@ -99,6 +100,12 @@ def cache_form(load: Load) -> CacheForm:
     most = load.context if load.extra.get("context_shift") else None
     group = int(load.extra.get("cache_group", DEFAULT_GROUP))
     return CacheForm(BITS.get(told or ""), group, load.extra.get("cache_quantised_from", 0), most)
+
+
+def draft_tokens(load: Load) -> int:
+    """How many tokens its draft proposes at a time."""
+    told: int = load.extra.get("draft_tokens", DRAFT_TOKENS)
+    return told
 
 
 def checked(load: Load) -> None:

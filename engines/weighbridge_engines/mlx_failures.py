@@ -8,9 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weighbridge_engines.api import HOST, Cause
+from weighbridge_engines.mlx_folder import CONFIG
 
-CAUSE = "mlx: cause = "
+_CAUSE = "mlx: cause = "
 """Before a cause that we know ourselves, as JSON."""
+
+_FAILED = "mlx: failed = "
+"""Before what the library raised while it loaded."""
 
 _SHOWN = 300
 _READ_OF_A_LINE = 2000
@@ -50,8 +54,9 @@ FAILURES: tuple[_Failure, ...] = (
         r"cudaMalloc\w*.*(?:failed|error)|cudaErrorMemoryAllocation|out of memory",
         device="CUDA0",
     ),
-    _failure("engine.out_of_memory", r"bad_alloc|[Cc]annot allocate memory|^MemoryError", device=HOST),
+    _failure("engine.out_of_memory", r"bad_alloc|[Cc]annot allocate memory|\bMemoryError", device=HOST),
     # The folder, and what lies beside it.
+    _failure("engine.no_draft_file", r"No draft: (?P<path>.+)"),
     _failure("engine.no_adapter_file", r"No adapter: (?P<path>.+)"),
     _failure("engine.adapter_mismatch", r"(?P<reason>Adapter at .+ contains incompatible tensors)"),
     _failure("engine.adapter_mismatch", r"KeyError: [\"'](?P<reason>LoRA config is missing[^\"']*)"),
@@ -70,19 +75,23 @@ FAILURES: tuple[_Failure, ...] = (
         r"module 'mlx_lm\.models\.(?P<architecture>[^']+)' has no attribute '(?:Model|ModelArgs)'",
     ),
     _failure(
-        "engine.bad_model_file", r"\[load_safetensors\]", r"\[read\] Unable to read", r"Perhaps an incomplete download"
+        "engine.bad_model_file",
+        r"\[load_safetensors\]",
+        r"\[read\] Unable to read \d+ bytes",
+        r"Perhaps an incomplete download",
     ),
     _failure("engine.no_tokenizer", r"Couldn't instantiate the backend tokenizer", r"Can't load tokenizer for"),
-    _failure("engine.bad_settings", r"JSONDecodeError: (?P<reason>.+)"),
-    _failure("engine.bad_settings", r"^KeyError: '(?P<reason>\w+)'"),
+    _failure("engine.bad_settings", r"JSONDecodeError: (?P<reason>.+)", r"No settings in (?P<file>.+)", reason=CONFIG),
+    _failure("engine.bad_settings", r"\bKeyError: '(?P<reason>\w+)'"),
     _failure("engine.other_layout", r"ValueError: (?P<reason>(?:Missing|Received) \d+ parameters[^\n]*)"),
     _failure("engine.other_layout", r"ValueError: (?P<reason>Expected shape [^\n]+)"),
-    _failure("engine.other_layout", r"ValueError: (?P<reason>\[quantize\] The last dimension[^\n]+)"),
+    _failure("engine.other_layout", r"ValueError: (?P<reason>\[quantize\] The [^\n]+)"),
     _failure("engine.load_refused", r"(?P<reason>Quantized SDPA does not support [\w ]+|\w+ Quantization NYI)"),
     # The card.
     _failure("engine.card_failed", r"\[METAL\] Command buffer execution failed: (?P<reason>.+)"),
     _failure("engine.card_failed", r"CUDA error: (?P<reason>.+)"),
     _failure("engine.driver", r"(?P<reason>CUDA driver version is insufficient[^\n]*)"),
+    _failure("engine.load_refused", rf"^{_FAILED}(?P<reason>.+)"),
 )
 """In the order in which they are tried over the whole log."""
 
@@ -91,7 +100,12 @@ _WHOLE = frozenset({"needed_bytes", "most_bytes"})
 
 def said(cause: Cause) -> str:
     """The line of the log that tells `cause`."""
-    return CAUSE + json.dumps({"code": cause.code, "values": dict(cause.values)})
+    return _CAUSE + json.dumps({"code": cause.code, "values": dict(cause.values)})
+
+
+def failed(error: BaseException) -> str:
+    """The line of the log that tells what was raised."""
+    return f"{_FAILED}{type(error).__name__}: {' '.join(str(error).split())[:_READ_OF_A_LINE]}"
 
 
 def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
@@ -110,7 +124,7 @@ def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
 def _told(line: str) -> Cause | None:
     """A cause that was said by `said`."""
     try:
-        told = json.loads(line.removeprefix(CAUSE)) if line.startswith(CAUSE) else None
+        told = json.loads(line.removeprefix(_CAUSE)) if line.startswith(_CAUSE) else None
     except (ValueError, RecursionError):
         return None
     return None if told is None else Cause(str(told["code"]), told["values"])

@@ -30,11 +30,15 @@ _NUMBERS = {control.name: control for control in NUMBERS}
 
 
 def model_folder(told: str) -> Path:
-    """The folder of a model, by its path or that of a file in it. Raises FileNotFoundError where there is none."""
+    """The folder of a model, by its path or that of a file in it. Raises FileNotFoundError where there is none, and
+    ValueError where its settings are no JSON object.
+    """
     folder = Path(told)
     folder = folder.parent if folder.is_file() else folder
     if not (folder / CONFIG).is_file():
         raise FileNotFoundError(f"No model folder: {told}")
+    if not _object(folder / CONFIG):
+        raise ValueError(f"No settings in {folder / CONFIG}")
     return folder.resolve()
 
 

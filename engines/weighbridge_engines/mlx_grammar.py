@@ -72,13 +72,13 @@ class Kept:
 
     def __init__(self, matcher: Any, ends: Collection[int]) -> None:
         self._matcher = matcher
-        self._ends = ends
+        self._ends = frozenset(ends)
         self._taken: list[int] = []
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
         """`logits`, endless below but for what the grammar allows."""
         answer: list[int] = tokens.tolist()[1:]
-        if answer and answer[-1] in self._ends:
+        if not self._ends.isdisjoint(answer):
             return logits  # computed ahead of time, and never used
         self._follow(answer)
         return self._masked(logits)

@@ -15,6 +15,9 @@ from weighbridge_engines.mlx_log import Say, tell, tell_weights
 _PART_BYTES = 256 << 20
 """Weights are read in parts: a load that nobody wants any more is given up between two."""
 
+_KEPT = 4
+"""Tokens at the beginning of a text that are never forgotten where its context is shifted, as in mlx-lm."""
+
 _TOKENIZER = {"trust_remote_code": False, "local_files_only": True}
 METAL, CUDA = "Metal", "CUDA0"
 """The ids of devices: MLX computes on Apple's own, or on the first card."""
@@ -73,16 +76,20 @@ class MlxModel:
 
     def caches(self, form: CacheForm) -> list[Any]:
         """New, empty caches, one for each layer that has one. Raises Unsupported where they cannot be of that form."""
-        caches: list[Any] = import_module("mlx_lm.models.cache").make_prompt_cache(self.network, form.most)
-        if form.most is not None and hasattr(self.network, "make_cache"):
-            raise Unsupported(Cause("engine.no_shift"))
+        module = import_module("mlx_lm.models.cache")
+        caches: list[Any] = module.make_prompt_cache(self.network)
+        if form.most is not None:
+            if not all(type(cache) is module.KVCache for cache in caches):
+                raise Unsupported(Cause("engine.no_shift"))
+            return [module.RotatingKVCache(max_size=form.most, keep=_KEPT) for _ in caches]
         if form.bits is not None and not any(hasattr(cache, "to_quantized") for cache in caches):
             raise Unsupported(Cause("engine.no_small_cache"))
         return caches
 
     def tokens(self, text: str, *, begun: bool) -> list[int]:
         """The tokens of `text`, special ones by their names; unless it is `begun`, with what begins every text."""
-        told: Sequence[int] = self.tokenizer.encode(text, add_special_tokens=not begun)
+        whole = text.encode("utf-8", "replace").decode()  # halves of characters would be refused
+        told: Sequence[int] = self.tokenizer.encode(whole, add_special_tokens=not begun)
         return list(told)
 
     def logits(self, tokens: Sequence[int], caches: list[Any]) -> Any:

@@ -50,7 +50,15 @@ class Conversation:
             text: str = self._model.tokenizer.apply_chat_template(
                 list(request.messages), tokenize=False, add_generation_prompt=not is_gone_on_with(request), **values
             )
-        except (ValueError, TypeError, LookupError, AttributeError, NotImplementedError) as error:
+        except (
+            ArithmeticError,
+            AssertionError,
+            AttributeError,
+            LookupError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:
             raise RequestRefused(
                 f"the model's chat template takes no such messages: {error}"[:300], "messages"
             ) from error

@@ -59,8 +59,8 @@ class MlxSession:
         limits: Limits,
         pace: Pace,
         usual: Mapping[str, float],
-        draft: Held | None = None,
-        draft_tokens: int = 3,
+        draft: Held | None,
+        draft_tokens: int,
     ) -> None:
         self._held = held
         self._model = held.model
