@@ -8,6 +8,7 @@ import pytest
 from weighbridge.base.database import Database
 from weighbridge.base.paths import default_paths
 from weighbridge.bench.run import Bench
+from weighbridge.bench.workload import names
 from weighbridge.cli.compare_entries import Wanted, needs_bytes, wanted
 from weighbridge.cli.main import run
 from weighbridge.running import recording
@@ -161,6 +162,12 @@ def test_what_makes_no_sense_is_told_before_anything_is_loaded(echo, capsys, wor
 @pytest.mark.parametrize("words", [[], ["a", "--turns", "0"], ["a", "--prompt", "x", "--workload", "code"]])
 def test_words_that_the_command_does_not_know(words, capsys):
     assert run(["compare", *words], catalogue) == 2
+
+
+def test_the_help_names_all_workloads(capsys):
+    assert run(["compare", "--help"], catalogue) == 0
+    shown = capsys.readouterr().out
+    assert [name for name in names() if name not in shown] == []
 
 
 def test_what_is_not_calculated_is_needed_by_the_size_of_its_files(echo):
