@@ -473,5 +473,5 @@ class Engine:
     known_as: str = ""
 
 
-STAGES = ("starting", "reading", "weights", "context", "warming", "ready")
-"""The stages of a load, in order."""
+STAGES = ("starting", "kernels", "reading", "weights", "context", "warming", "ready")
+"""The stages of a load, in order. Few engines have them all."""

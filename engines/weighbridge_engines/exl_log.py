@@ -48,7 +48,7 @@ _LINE = re.compile(rf"{_MARK}(?P<name>\w+) = (?P<value>.+)")
 _STEP = re.compile(r"(?P<done>\d+) of (?P<total>\d+)")
 _MEMORY = re.compile(r"(?P<device>\S+) weights (?P<weights>\d+) cache (?P<cache>\d+)")
 _NINJA = re.compile(r"\[(?P<done>\d+)/(?P<total>\d+)\] ")
-_STAGES = {"kernels": "starting", "modules": "weights", "warm_up": "warming"}
+_STAGES = {"kernels": "kernels", "modules": "weights", "warm_up": "warming"}
 
 
 def report(line: str) -> Mapping[str, Value]:

@@ -10,6 +10,7 @@ from tests.library.made_folders import put_plain
 
 from weighbridge.base.database import Database
 from weighbridge.base.paths import default_paths
+from weighbridge.cli import progress
 from weighbridge.cli.main import run
 from weighbridge.running import recording
 from weighbridge.running.speed_observations import SpeedObservations
@@ -21,6 +22,13 @@ from weighbridge_engines.echo import EchoSession, Script
 def parrot(home):
     """A model that is in the library."""
     return echo(home / "data" / "models" / "parrot.echo")
+
+
+class Terminal(io.StringIO):
+    """A standard error that somebody looks at."""
+
+    def isatty(self):
+        return True
 
 
 def echo(path, **script):
@@ -47,6 +55,16 @@ def test_as_json_with_a_limit(parrot, capsys):
     answer = json.loads(capsys.readouterr().out)
     assert (answer["text"], answer["output_tokens"], answer["fault"]) == ("a b", 2, None)
     assert answer["model"] == "parrot"
+
+
+def test_how_far_the_load_is_stands_on_a_terminal(home, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_PERIOD_S", 0.01)
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    echo(home / "data" / "models" / "slow.echo", load_s=0.6)
+    assert run(["run", "slow", "x"], catalogue) == 0
+    assert capsys.readouterr().out == "x\n"
+    assert "Starting the engine · " in terminal.getvalue()
+    assert "\r\x1b[K1 token at " in terminal.getvalue()
 
 
 def test_a_file_outside_of_the_library(tmp_path, capsys):

@@ -156,7 +156,7 @@ def test_a_window_that_is_too_short_for_dry_is_refused():
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("[3/57] /usr/local/cuda/bin/nvcc --generate-dependencies", {"stage": "starting", "done": 3, "total": 57}),
+        ("[3/57] /usr/local/cuda/bin/nvcc --generate-dependencies", {"stage": "kernels", "done": 3, "total": 57}),
         ("exl: modules = 12 of 33 (36 %)", {"stage": "weights", "done": 12, "total": 33}),
         ("exl: warm_up = 1 of 20 (5 %)", {"stage": "warming", "done": 1, "total": 20}),
         ("exl: context = 8192", {"context": 8192}),

@@ -56,10 +56,10 @@ def test_a_limit_and_a_stop_text_end_an_answer(served):
 def test_the_load_is_told_as_it_goes_on_and_as_it_is(served):
     told = served.reported()
     stages = [one["stage"] for one in told if "stage" in one]
-    assert list(dict.fromkeys(stages)) == ["starting", "reading", "weights", "warming"]
+    assert list(dict.fromkeys(stages)) == ["starting", "kernels", "reading", "weights", "warming"]
     steps = [(one["done"], one["total"]) for one in told if one.get("stage") == "weights"]
     assert steps == [(0, 3), (1, 3), (2, 3), (3, 3)]
-    compiled = [one for one in told if one.get("stage") == "starting" and "done" in one]
+    compiled = [one for one in told if one.get("stage") == "kernels"]
     assert [one["done"] for one in compiled] == [*range(1, len(compiled) + 1)]
     assert compiled
     values = {name: value for one in told for name, value in one.items()}

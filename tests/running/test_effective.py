@@ -45,6 +45,23 @@ def test_stage_is_the_last_one_told():
     assert told().stage == "warming"
 
 
+def test_steps_are_those_of_the_stage_that_was_told_last():
+    told = Told().with_line({"stage": "weights", "done": 12, "total": 57})
+    assert (told.stage, told.steps) == ("weights", (12, 57))
+    assert told.with_line({"context": 4096}).steps == (12, 57)
+    assert told.with_line({"stage": "warming"}).steps is None
+    assert "done" not in told.values
+    assert "total" not in told.values
+
+
+@pytest.mark.parametrize(
+    "steps", [{"done": 5, "total": 4}, {"done": -1, "total": 4}, {"done": 0, "total": 0}, {"done": 3}, {"total": 3}]
+)
+def test_steps_that_make_no_sense_are_not_told(steps):
+    told = Told().with_line({"stage": "weights", **steps})
+    assert (told.stage, told.steps) == ("weights", None)
+
+
 def test_effective_values_stand_beside_the_requested():
     rows = settings(Load(model="m", context=2000, threads=1, batch=256), told())
     assert rows == (

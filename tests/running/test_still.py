@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from weighbridge.choices.load_words import still_in_words
 from weighbridge.running.life import Life
 from weighbridge.running.state import Running, State, goes_on
-from weighbridge.ui.running_words import still_in_words
 from weighbridge_engines.api import Load
 from weighbridge_engines.catalogue import catalogue
 
@@ -25,8 +25,9 @@ def test_it_is_said_after_a_while_and_not_before():
     assert still_in_words(LOADING, 150.0).startswith("no sign for 40")
 
 
-def test_a_stage_a_buffer_or_memory_is_a_sign():
+def test_a_stage_a_step_a_buffer_or_memory_is_a_sign():
     assert goes_on(LOADING, replace(LOADING, stage="weights"))
+    assert goes_on(LOADING, replace(LOADING, steps=(1, 57)))
     assert goes_on(LOADING, replace(LOADING, buffers={"kv_bytes": 1}))
     assert goes_on(LOADING, replace(LOADING, memory_bytes=1 << 21))
     assert not goes_on(LOADING, replace(LOADING, memory_bytes=1000, pid=7))
@@ -42,3 +43,14 @@ def test_a_line_of_the_log_is_a_sign(echo, monkeypatch):
     assert life.running.still_s(140.0) == 40.0
     life.hear(["....."])
     assert life.running.still_s(140.0) == 0.0
+
+
+def test_the_steps_of_a_load_are_no_more_once_it_is_ready(echo):
+    engine = replace(catalogue()["echo"], report=lambda line: {"stage": "weights", "done": int(line), "total": 57})
+    life = Life(engine, echo(), Load("m.echo"), lambda: None)
+    life.hear(["12"])
+    assert (life.running.stage, life.running.steps) == ("weights", (12, 57))
+    life.become(State.READY, stage="ready")
+    assert life.running.steps is None
+    life.hear(["13"])
+    assert (life.running.stage, life.running.steps) == ("ready", None)

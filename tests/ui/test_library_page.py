@@ -196,6 +196,8 @@ def test_a_load_shows_stage_and_time_and_can_be_cancelled(qtbot, page, full):
     page.table.choose(SMALL)
     full.supervisor.become(full.bus, running(SMALL, State.LOADING, stage="weights", url=None))
     assert page.detail._stage.text().startswith("Loading the weights · ")
+    full.supervisor.become(full.bus, running(SMALL, State.LOADING, stage="kernels", steps=(3, 57), url=None))
+    assert page.detail._stage.text().startswith("Building kernels · 3 of 57 · ")
     load, stop, _ = page.detail.buttons
     assert stop.text() == "Cancel"
     assert not load.isVisible()

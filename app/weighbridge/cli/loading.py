@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from weighbridge.library.index import Library
     from weighbridge.library.model import Model
     from weighbridge.running.choose import NameParts
+    from weighbridge.running.lease import Lease
     from weighbridge.running.parts import Parts
     from weighbridge.running.presets import PresetLoads
     from weighbridge.running.recording import Recorders
+    from weighbridge.running.state import Running
     from weighbridge.running.supervisor import Supervisor
     from weighbridge_engines.api import Engine
 
@@ -95,6 +97,24 @@ def _is_model(folder: os.PathLike[str]) -> bool:
         return is_model_folder(os.listdir(folder))  # noqa: PTH208 - names are all that is wanted
     except OSError:
         return False
+
+
+def leased(supervisor: Supervisor, model: Model, shown: bool) -> Lease:
+    """A lease on `model`; where it is to be `shown`, how far its load is stands on standard error meanwhile."""
+    from weighbridge.cli.progress import ChangingLine
+
+    waited = supervisor.lease(model)
+    with ChangingLine(lambda: load_line(supervisor.running(), model.id), shown):
+        return waited.result()
+
+
+def load_line(running: Iterable[Running], model_id: str) -> str:
+    """How far the load of a model is, in words; "" where it does not load."""
+    from weighbridge.choices.load_words import load_in_words
+    from weighbridge.running.state import State
+
+    loading = (one for one in running if one.model_id == model_id and one.state is State.LOADING)
+    return next((load_in_words(one, time.monotonic()) for one in loading), "")
 
 
 def failure_of(supervisor: Supervisor, model_id: str) -> WeighbridgeError | None:

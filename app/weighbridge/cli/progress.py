@@ -1,9 +1,10 @@
-"""One line on a terminal's standard error that follows a task."""
+"""One line on a terminal's standard error that follows a task, or a load."""
 
 from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
 
@@ -14,11 +15,11 @@ from weighbridge.base.words import text
 _PERIOD_S = 0.2
 
 
-class Progress(AbstractContextManager[None]):
-    """Follows `task` while the block lasts, where it is to be `shown`; the line is gone after it."""
+class ChangingLine(AbstractContextManager[None]):
+    """What `says` says, time and again while the block lasts, where it is to be `shown`; the line is gone after it."""
 
-    def __init__(self, task: Task, shown: bool) -> None:
-        self._task, self._shown = task, shown
+    def __init__(self, says: Callable[[], str], shown: bool) -> None:
+        self._says, self._shown = says, shown
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="progress", daemon=True)
 
@@ -36,7 +37,14 @@ class Progress(AbstractContextManager[None]):
 
     def _follow(self) -> None:
         while not self._ended.wait(_PERIOD_S):
-            print(f"\r\x1b[K{progress_line(self._task)}", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{self._says()}", end="", file=sys.stderr, flush=True)
+
+
+class Progress(ChangingLine):
+    """Follows `task`."""
+
+    def __init__(self, task: Task, shown: bool) -> None:
+        super().__init__(lambda: progress_line(task), shown)
 
 
 def progress_line(task: Task) -> str:

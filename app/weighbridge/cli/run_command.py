@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Load the model, print the answer as it comes, and its speed on standard error. Ctrl-C ends the answer."""
     from weighbridge.chat.client import ChatClient, Sampling, chat_body
     from weighbridge.cli.diagnosis import refuse_what_will_not_fit, told_with_fixes
-    from weighbridge.cli.loading import failure_of, library_for, owner_of_engines
+    from weighbridge.cli.loading import failure_of, leased, library_for, owner_of_engines
     from weighbridge.cli.setting_options import listing
 
     if arguments.list_settings:
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
             _tell_reach(model)
             with (
                 told_with_fixes(arguments, model, load),
-                owned.supervisor.lease(model).result() as lease,
+                leased(owned.supervisor, model, sys.stderr.isatty() and not arguments.json) as lease,
                 owned.attend(model, lambda: shown.reading),
             ):
                 _tell_left_out(lease.left_out(sampling.body()), model)

@@ -33,6 +33,8 @@ SHOWN_IF_ASKED = (
 )
 """Settings that are left to the engine as a rule."""
 
+_OF_THE_STAGE = ("stage", "done", "total")
+
 _FILES = ("projector", "draft", "adapters")
 """Told once for each file."""
 
@@ -52,10 +54,12 @@ _PRINTED = 0.0005
 class Told:
     """All that the log has told so far.
 
-    `buffers` are sums in bytes over the engine's lines, `held` the same for each device that was named.
+    `steps` are how many of how many steps of the stage are done, None where that was not told. `buffers` are sums in
+    bytes over the engine's lines, `held` the same for each device that was named.
     """
 
     stage: str = "starting"
+    steps: tuple[int, int] | None = None
     values: Mapping[str, object] = field(default_factory=dict)
     buffers: Mapping[str, int] = field(default_factory=dict)
     held: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -72,6 +76,7 @@ class Told:
         return replace(
             self,
             stage=str(reported.get("stage", self.stage)),
+            steps=_steps(reported) if "stage" in reported else self.steps,
             values={**self.values, **values},
             buffers=_sums(self.buffers, added),
             held={**self.held, device: _sums(self.held.get(device, {}), added)} if device else self.held,
@@ -85,7 +90,7 @@ class Told:
         for name, value in reported.items():
             if name == "adapters":
                 found[name] = (*_texts(self.values.get(name)), str(value))
-            elif name not in (*buffers, "stage", "device") and self._takes(name):
+            elif name not in (*buffers, *_OF_THE_STAGE, "device") and self._takes(name):
                 found[name] = value
         return found
 
@@ -98,6 +103,12 @@ class Told:
 
 def _texts(told: object) -> tuple[str, ...]:
     return tuple(map(str, told)) if isinstance(told, tuple) else ()
+
+
+def _steps(reported: Mapping[str, int | float | str | bool]) -> tuple[int, int] | None:
+    """What is told of steps, as far as it makes sense."""
+    done, total = reported.get("done"), reported.get("total")
+    return (done, total) if isinstance(done, int) and isinstance(total, int) and 0 <= done <= total > 0 else None
 
 
 def _sums(sums: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:

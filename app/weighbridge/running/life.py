@@ -96,15 +96,17 @@ class Life:
             told = told.with_line(self._engine.report(line))
         if told is not self._told:
             self._told = told
-            stage = self.running.stage if self.running.state is State.READY else told.stage
-            self.publish(stage=stage, buffers=told.buffers, held=told.held, settings=settings(self.running.load, told))
+            is_ready = self.running.state is State.READY
+            stage, steps = (self.running.stage, None) if is_ready else (told.stage, told.steps)
+            shown = settings(self.running.load, told)
+            self.publish(stage=stage, steps=steps, buffers=told.buffers, held=told.held, settings=shown)
         if heard and time.monotonic() - self.running.moved_s > _NOTED_S:
             self.publish(moved_s=time.monotonic())
 
     def become(self, state: State, **changes: object) -> None:
         """Enter `state`, with other changes of `running`, by its fields."""
         since_s = self.running.since_s if state is self.running.state else time.monotonic()
-        self.publish(state=state, since_s=since_s, **changes)
+        self.publish(state=state, since_s=since_s, steps=None, **changes)
 
     def fail(self, error: Exception) -> None:
         """Become failed: by a refusal, by a system that starts nothing, or by a fault of the engine's own code."""

@@ -45,7 +45,8 @@ class Running:
     """One engine process, as it was when this value was made.
 
     `since_s` is `time.monotonic()` at the start of the state, `moved_s` when it last showed that it goes on.
-    `stage` is one of `api.STAGES` while loading. `memory_bytes` is the resident memory of the process group,
+    `stage` is one of `api.STAGES` while loading, `steps` how many of how many steps of it are done, None where the
+    engine does not tell. `memory_bytes` is the resident memory of the process group,
     `private_bytes` the part of it that its end makes available: pages of a mapped file may be so already. `buffers`
     is what the engine said it allocated ("weights_bytes", "kv_bytes", "compute_bytes", ...), `held` the same by
     device, where it named one. `error` is set where it failed. `build` is that of `engine_id` which runs, "" for
@@ -59,6 +60,7 @@ class Running:
     load: Load
     settings: tuple[Setting, ...] = ()
     stage: str = "starting"
+    steps: tuple[int, int] | None = None
     since_s: float = 0.0
     moved_s: float = 0.0
     pid: int | None = None
@@ -99,7 +101,9 @@ _MOVED_BYTES = 1 << 20
 
 
 def goes_on(before: Running, after: Running) -> bool:
-    """Whether `after` shows that a load went on: another stage, more buffers, more memory. Pure."""
-    if (before.state, before.stage, before.buffers) != (after.state, after.stage, after.buffers):
+    """Whether `after` shows that a load went on: another stage or step of it, more buffers, more memory. Pure."""
+    if (before.state, before.stage, before.steps) != (after.state, after.stage, after.steps):
+        return True
+    if before.buffers != after.buffers:
         return True
     return abs((after.memory_bytes or 0) - (before.memory_bytes or 0)) >= _MOVED_BYTES

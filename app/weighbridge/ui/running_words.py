@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from weighbridge.base.units import THIN, number
 from weighbridge.base.words import mark, text
 from weighbridge.running.state import Running, State
-
-LONG_S = 30.0
-"""A load that shows no sign for less is like any other."""
-
-STAGE_WORDS: Mapping[str, str] = {
-    "starting": mark("Starting the engine"),
-    "reading": mark("Reading the file"),
-    "weights": mark("Loading the weights"),
-    "context": mark("Making room for the context"),
-    "warming": mark("Warming up"),
-    "ready": mark("Ready"),
-}
 
 _STATES: Mapping[State, tuple[str, str]] = {
     State.STOPPED: ("unknown", mark("Stopped")),
@@ -47,20 +34,6 @@ def ends_in_words(model_ids: Sequence[str], running: Sequence[Running]) -> str:
         return ""
     titles = {one.model_id: one.title for one in running}
     return text("Loading this ends: {models}", models=", ".join(titles.get(one, one) for one in model_ids))
-
-
-def stage_in_words(stage: str) -> str:
-    """ "Loading the weights" for "weights"; a stage that we do not know is shown as it is."""
-    return text(STAGE_WORDS[stage]) if stage in STAGE_WORDS else stage
-
-
-def still_in_words(running: Running, now_s: float) -> str:
-    """That a load has shown no sign for long; "" where it has, or nothing loads."""
-    still_s = running.still_s(now_s)
-    if still_s is None or still_s < LONG_S:
-        return ""
-    time = f"{number(round(still_s))}{THIN}s"
-    return text("no sign for {time}; it may go on", time=time)
 
 
 def running_of(model_id: str, running: Sequence[Running]) -> Running | None:

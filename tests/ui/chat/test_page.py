@@ -60,8 +60,9 @@ def test_enter_sends_and_shift_enter_does_not(page, qtbot):
 def test_stop_while_the_model_loads_leaves_the_queue_and_ends_the_load(page, full, qtbot):
     full.supervisor.lends = False
     page.send("Hello")
-    full.supervisor.become(full.bus, running(MODEL, State.LOADING, stage="weights"))
+    full.supervisor.become(full.bus, running(MODEL, State.LOADING, stage="weights", steps=(12, 57)))
     assert page._loading.isVisible()
+    assert page._loading._words.text().endswith(": Loading the weights · 12 of 57")
     assert page.composer.button.text() == "Stop"
     assert page.escape()
     qtbot.waitUntil(lambda: page.dialogue.answer is None)

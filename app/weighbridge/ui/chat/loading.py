@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
 
 from weighbridge.base.units import number
 from weighbridge.base.words import text
+from weighbridge.choices.load_words import stage_in_words, still_in_words
 from weighbridge.running.state import Running, State
-from weighbridge.ui.running_words import stage_in_words, still_in_words
 from weighbridge.ui.theme import STEP
 from weighbridge.ui.widgets.parts import button, label, row
 from weighbridge_engines.api import STAGES
@@ -60,7 +60,7 @@ class LoadingRow(QFrame):
         self.show()
 
     def _show_stage(self, running: Running) -> None:
-        words = stage_in_words(running.stage)
+        words = stage_in_words(running)
         self._words.setText(text("{model}: {stage}", model=running.title, stage=words))
         self._bar.setValue(STAGES.index(running.stage) if running.stage in STAGES else 0)
         self._bar.setAccessibleName(words)

@@ -8,14 +8,13 @@ from pathlib import Path
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QSizePolicy, QWidget
 
-from weighbridge.base.units import THIN, number
 from weighbridge.base.words import text
+from weighbridge.choices.load_words import load_in_words
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running, State
 from weighbridge.ui.close_look import Closely
 from weighbridge.ui.folders import short
 from weighbridge.ui.models.library_row import LibraryRow
-from weighbridge.ui.running_words import stage_in_words, still_in_words
 from weighbridge.ui.source_words import source_in_words
 from weighbridge.ui.speed_view import SpeedView
 from weighbridge.ui.theme import STEP, Theme
@@ -250,10 +249,7 @@ class LibraryDetail(QFrame):
         running = self._row.running if self._row else None
         if running is None:
             return
-        elapsed = number(max(0.0, time.monotonic() - running.since_s), 1)
-        still = still_in_words(running, time.monotonic())
-        said = (stage_in_words(running.stage), f"{elapsed}{THIN}s", still)
-        self._stage.setText(" · ".join(filter(None, said)))
+        self._stage.setText(load_in_words(running, time.monotonic()))
         self._progress.setValue(STAGES.index(running.stage) + 1 if running.stage in STAGES else 0)
 
     def _show_pin(self, running: Running | None) -> None:
