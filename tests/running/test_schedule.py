@@ -31,6 +31,11 @@ def test_nothing_waits():
     assert next_steps([], [ready("a")], UNKNOWN) == Steps()
 
 
+def test_who_only_wants_the_model_loaded_takes_no_slot_from_those_who_ask_it():
+    queue = [Wanted("a", only_load=True), Wanted("a", LOAD, only_load=True), Wanted("a"), Wanted("a")]
+    assert next_steps(queue, [ready("a")], UNKNOWN) == Steps(admit=(0, 1, 2))
+
+
 def test_first_request_loads():
     assert next_steps([Wanted("a")], [], UNKNOWN) == Steps(start=0)
 

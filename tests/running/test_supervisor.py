@@ -98,6 +98,14 @@ def test_a_load_as_asked_for(supervisor, echo):
     assert again.context == 99
 
 
+def test_a_request_beside_a_load_that_is_wanted_as_such_is_let_in_with_it(supervisor, echo):
+    model = echo("slow", load_s=0.3)
+    loaded = supervisor.load(model, supervisor.default_load(model))
+    with supervisor.lease(model).result(WAIT_S) as lease:
+        assert loaded.result(WAIT_S).state is State.READY
+        assert ask(lease).status_code == 200
+
+
 def test_a_cancelled_request_leaves_the_queue(supervisor, echo):
     model = echo(tps=0)
     first = supervisor.lease(model).result(WAIT_S)

@@ -14,13 +14,15 @@ class Wanted:
     """A request in the queue, oldest first.
 
     `load` is None where any load of the model will do. `need_bytes` is what loading it takes; None is unknown.
-    `elsewhere`: it runs on no memory of ours, so that nothing has to go for it, and it waits for nothing.
+    `elsewhere`: it runs on no memory of ours, so that nothing has to go for it, and it waits for nothing. `only_load`:
+    the model is to be there, and nobody asks it anything: it takes no slot.
     """
 
     model_id: str
     load: Load | None = None
     need_bytes: int | None = None
     elsewhere: bool = False
+    only_load: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class _Round:
             if not self._in_flight[wanted.model_id]:
                 self._stop.add(wanted.model_id)
         elif there.state is State.READY and self._open(there):
-            self._in_flight[wanted.model_id] += 1
+            self._in_flight[wanted.model_id] += not wanted.only_load
             self._admit.append(place)
 
     def _open(self, there: Occupied) -> bool:

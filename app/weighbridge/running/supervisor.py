@@ -244,11 +244,11 @@ class Supervisor:
 
     def _wanted(self, want: _Want) -> Wanted:
         if want.model.remote is not None:
-            return Wanted(want.model.id, want.load, 0, elsewhere=True)
+            return Wanted(want.model.id, want.load, 0, elsewhere=True, only_load=want.only_load)
         load = want.load or self.default_load(want.model)
         measured_load, measured_bytes = self._weighed.get(want.model.id, (None, None))
         need_bytes = measured_bytes if measured_load == load else self._scales.need_bytes(want.model, load)
-        return Wanted(want.model.id, want.load, need_bytes)
+        return Wanted(want.model.id, want.load, need_bytes, only_load=want.only_load)
 
     def _room(self) -> Room:
         return Room(self._scales.available_bytes(), time.monotonic() < self._settling_until_s)
@@ -360,7 +360,8 @@ class Supervisor:
     def _steps(self, occupied: list[Occupied]) -> Steps:
         """Weighing reads the system's files: it is left out where every model that is asked for is loaded."""
         if all(want.model.id in self._places for want in self._queue):
-            return next_steps([Wanted(want.model.id, want.load) for want in self._queue], occupied, Room())
+            wanted = [Wanted(want.model.id, want.load, only_load=want.only_load) for want in self._queue]
+            return next_steps(wanted, occupied, Room())
         return next_steps([self._wanted(want) for want in self._queue], occupied, self._room())
 
     def _start(self, want: _Want) -> None:
