@@ -16,8 +16,10 @@ from weighbridge.running.builds import (
     runs_on,
     version_key,
 )
+from weighbridge.running.choose import PREFERRED
 from weighbridge.running.recipes import recipes_here, this_system
 from weighbridge_engines.api import Cause
+from weighbridge_engines.catalogue import catalogue
 
 RECIPES = recipes_here()
 OURS = Build(
@@ -122,6 +124,11 @@ def test_the_table_is_whole():
         assert recipe.requirements and recipe.licence and recipe.source and recipe.systems
         assert recipe.index is None or recipe.index.startswith("https://")
         assert version_key(recipe.least_python) >= (3, 11)
+
+
+def test_each_build_is_of_an_engine_that_there_is_and_that_is_tried_in_an_order():
+    engines = {recipe.engine_id for recipe in RECIPES}
+    assert engines <= set(catalogue()) & set(PREFERRED)
 
 
 def test_what_is_under_the_agpl_is_never_installed_by_us():

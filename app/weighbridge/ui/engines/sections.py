@@ -13,7 +13,7 @@ from weighbridge.choices.engine_order import Standing
 from weighbridge.ui.engines.card import EngineCard
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.fold import Fold
-from weighbridge.ui.widgets.parts import column, label
+from weighbridge.ui.widgets.parts import column, label, panel
 
 _HEADINGS: Mapping[Standing, str] = {
     Standing.HERE: mark("Installed"),
@@ -35,13 +35,13 @@ class Sections(QWidget):
         self._stops: tuple[QWidget, ...] = ()
         whole = column(owner=self, gap=2)
         for place, heading in _HEADINGS.items():
-            self._headings[place] = label(text(heading), "dim")
+            self._headings[place] = label(text(heading), "heading")
             self._headings[place].setContentsMargins(0, STEP, 0, 0)
             self._columns[place] = column(gap=3)
             whole.addWidget(self._headings[place])
             whole.addLayout(self._columns[place])
             if place is Standing.HERE:
-                whole.addWidget(elsewhere)
+                whole.addWidget(panel(elsewhere, margin=4))
         inner = QWidget()
         self._columns[Standing.OTHER] = column(owner=inner, gap=3)
         self._columns[Standing.OTHER].setContentsMargins(0, 2 * STEP, 0, 0)
