@@ -134,7 +134,7 @@ class OpenVinoSession:
                     yield Chunk(pieces.rest(), decode_tps=answering.decode_tps, finish="stop")
                     return
                 written.append(token)
-                shown = pieces.feed(text.feed(token).encode())
+                shown = pieces.feed(text.feed(token).encode("utf-8", "replace"))
                 tps = (len(written) - 1) / max(time.perf_counter() - start_s, 1e-9) or None
                 yield Chunk(shown, 1, decode_tps=tps, finish="stop" if pieces.stopped else None)
                 if pieces.stopped:

@@ -277,6 +277,33 @@ def test_an_answer_keeps_to_a_form_and_a_form_that_is_none_harms_nothing(session
     assert said(session.stream(asked("Yes?", max_tokens=3)))
 
 
+class Failing:
+    """A pipeline whose steps fail, else the real one."""
+
+    def __init__(self, real):
+        self._real = real
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
+
+    def step(self):
+        raise RuntimeError("no step")
+
+
+@installed
+def test_after_a_step_that_failed_the_model_is_loaded_anew(session, monkeypatch):
+    model, renewed = session._model, []
+    real = model._pipeline
+    monkeypatch.setattr(model, "renew", lambda: renewed.append(model) or setattr(model, "_broken", False))
+    model._pipeline = Failing(real)
+    with pytest.raises(RuntimeError, match="no step"):
+        list(session.stream(asked("Hi")))
+    model._pipeline = real
+    assert renewed == []
+    assert said(session.stream(asked("Hi")))
+    assert renewed == [model]
+
+
 @installed
 def test_what_is_too_long_or_not_to_be_had_is_refused(session):
     with pytest.raises(ContextExceeded) as refused:
