@@ -114,7 +114,8 @@ def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
     for line in reversed(log):
         if (told := _told(line)) is not None:
             return told
-    text = "\n".join(line[:_READ_OF_A_LINE] for line in log)
+    telling = [line for line in log if line.startswith(_FAILED)] or log  # else what led to it would tell, too
+    text = "\n".join(line[:_READ_OF_A_LINE] for line in telling)
     for failure in FAILURES:
         if match := failure.words.search(text):
             return Cause(failure.code, {**failure.values, **_values(match), "line": _line(text, match.start())})

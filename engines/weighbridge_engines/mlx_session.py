@@ -78,8 +78,7 @@ class MlxSession:
     def close(self) -> None:
         """Give everything back."""
         self._conversation.close()
-        self._drop()
-        del self._held, self._draft, self._model
+        del self._held, self._draft, self._model, self._conversation, self._grammars
         self._core.clear_cache()
 
     def stream(self, request: Request) -> Iterator[Chunk]:

@@ -185,6 +185,9 @@ def test_a_cause_that_is_known_here_survives_the_log():
 def test_what_nobody_knows_is_told_in_the_librarys_words():
     line = failed(TypeError("this\nis odd"))
     assert diagnose([line], 1).values["reason"] == "TypeError: this is odd"
+    unknown = failed(ValueError("Model type odd not supported."))
+    led_to_it = "ModuleNotFoundError: No module named 'mlx_lm.models.odd'"
+    assert diagnose([unknown, led_to_it], 1).code == "engine.unknown_architecture"
     assert diagnose(["mlx: cause = {"], 1) is None
     assert diagnose(["TypeError: of a request"], 1) is None
 

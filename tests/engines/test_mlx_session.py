@@ -495,3 +495,15 @@ def test_nothing_is_fetched_and_what_is_not_wanted_is_given_up(folder):
         open_here(Load(str(folder)), [].append, lambda: True)
     with pytest.raises(Unsupported):
         opened(folder, slots=2)
+
+
+def test_what_is_closed_holds_no_memory(folder):
+    import mlx.core as mx
+
+    before = mx.get_active_memory()
+    session = opened(folder)
+    list(session.stream(asked("count " * 20, max_tokens=3)))
+    assert mx.get_active_memory() > before + 100_000
+    session.close()
+    assert mx.get_active_memory() <= before
+    assert mx.get_cache_memory() == 0
