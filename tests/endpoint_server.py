@@ -163,12 +163,12 @@ class Lending:
 
 
 @contextlib.contextmanager
-def lending(folder, server, tls=None, offline=lambda: False, scales=None, **options):
+def lending(folder, server, tls=None, offline=lambda: False, scales=None, address=None, **options):
     """`server` as the endpoint "box", asked for its models once, with a supervisor over it."""
     log = NetworkLog()
     with contextlib.closing(Database(folder / "endpoints.sqlite3")) as database:
         endpoints = Endpoints(database, Keys(folder / "keys", lambda: None), log, offline, tls)
-        endpoints.add(server.url, title="box", **options)
+        endpoints.add(address or server.url, title="box", **options)
         assert endpoints.reach("box").reachable
         supervisor = Supervisor(ENGINES, Defaults(cores=2), scales, endpoints=endpoints)
         try:
@@ -181,3 +181,28 @@ def trusting(folder):
     """What a server with a certificate needs, and what a client that trusts it needs."""
     server, file = certify(folder)
     return server, ssl.create_default_context(cafile=file)
+
+
+def tunnelling(port):
+    """A proxy's answer to CONNECT: what is sent goes to `port`, and back, until either side closes."""
+
+    def answer(handler):
+        handler.send_response(200)
+        handler.end_headers()
+        with socket.create_connection(("127.0.0.1", port)) as there:
+            back = threading.Thread(target=_pass_on, args=(there, handler.connection))
+            back.start()
+            _pass_on(handler.connection, there)
+            back.join()
+        handler.close_connection = True
+
+    return answer
+
+
+def _pass_on(one, other):
+    with contextlib.suppress(OSError):
+        while data := one.recv(1 << 16):
+            other.sendall(data)
+    for each in (one, other):
+        with contextlib.suppress(OSError):
+            each.shutdown(socket.SHUT_RDWR)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from tests.chat.standin import DONE, chunk, event
-from tests.endpoint_server import EndpointServer, hanging_up, lending, listing, saying, streaming, trusting
+from tests.endpoint_server import EndpointServer, hanging_up, lending, listing, saying, streaming, trusting, tunnelling
 
 from weighbridge.base.errors import Cancelled, EngineFailed, Refused
 from weighbridge.base.task import Task
@@ -176,6 +176,18 @@ def test_stopping_the_model_ends_the_answer_with_what_came(house):
     assert events == [Delta("hi"), StreamFault("stream.interrupted")]
     assert house.server.hung_up.wait(5)
     stopped[0].result(20)
+
+
+def test_a_tunnel_of_a_proxy_can_be_cut_too(house):
+    task = Task()
+    house.server.answers[CHAT] = streaming(chunk(content="hi"), end=False)
+    place = f"127.0.0.1:{house.server.port}"
+    with EndpointServer({place: tunnelling(house.server.port)}) as proxy, house.lease() as lease:
+        lease.way = replace(lease.way, proxy=proxy.url)
+        with pytest.raises(Cancelled):
+            house.client.stream(lease, BODY, lambda _event: task.cancel(), task)
+        assert proxy.paths == [place]
+        assert house.server.hung_up.wait(5)
 
 
 def test_nobody_else_gets_the_key(house, authority, tmp_path):

@@ -1,19 +1,34 @@
 """What an endpoint serves, through our port: relayed along its own way, marked, and never reached by chance."""
 
+import asyncio
 import contextlib
 import json
+import ssl
 import threading
+from dataclasses import replace
 
 import pytest
 from tests.chat.standin import DONE, chunk, event
-from tests.endpoint_server import EndpointServer, hanging_up, lending, listing, saying, send, streaming, trusting
+from tests.endpoint_server import (
+    EndpointServer,
+    hanging_up,
+    lending,
+    listing,
+    saying,
+    send,
+    streaming,
+    trusting,
+    tunnelling,
+)
 from tests.server.fakes import Shelf, chat, connect, events, model, read_reply, request
 from tests.server.fakes import send as ask
 
+from weighbridge.base.errors import EngineFailed
 from weighbridge.running.endpoints.endpoint import Listed, models_of
 from weighbridge.server.gateway import gateway
 from weighbridge.server.requests import RequestRecords
 from weighbridge.server.serving import Port
+from weighbridge.server.upstream import post
 
 CHAT = "/v1/chat/completions"
 BODY = {"model": "a@box", "messages": [{"role": "user", "content": "hi"}]}
@@ -194,3 +209,38 @@ def test_what_nobody_says_what_it_is_for_may_be_asked_for_anything(house):
     )
     assert (told.status, told.json["model"]) == (200, "a@box")
     assert house.server.asked[-1].body == {"model": "a", "input": "hi", "encoding_format": "float"}
+
+
+def test_what_is_not_encrypted_the_proxy_asks_in_our_place(tmp_path, monkeypatch):
+    for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    there = "http://box.lan:8000/v1"
+    answers = {f"{there}/models": listing("a"), f"{there}/chat/completions": {"choices": []}}
+    with EndpointServer(answers) as proxy:
+        monkeypatch.setenv("http_proxy", f"http://user:pass@127.0.0.1:{proxy.port}")
+        with (
+            lending(tmp_path, proxy, address=there, key="k1") as house,
+            serving(house, Shelf((*house.endpoints.models(),))) as port,
+        ):
+            told = ask(port, chat(BODY))
+    assert told.status == 200
+    assert {each.headers["proxy-authorization"] for each in proxy.asked} == {"Basic dXNlcjpwYXNz"}
+    assert {each.headers["authorization"] for each in proxy.asked} == {"Bearer k1"}
+    assert proxy.asked[-1].headers["host"] == "box.lan:8000"
+
+
+def test_through_a_tunnel_the_certificate_is_that_of_the_server(house):
+    house.server.answers[CHAT] = {"choices": [], "usage": {}}
+    place = f"127.0.0.1:{house.server.port}"
+
+    async def told(way):
+        async with post(f"{house.server.url}{CHAT}", {}, b"{}", way) as answer:
+            return answer.status, await answer.read(1000)
+
+    with EndpointServer({place: tunnelling(house.server.port)}) as proxy:
+        way = replace(house.endpoints.way(house.endpoints.get("box")), proxy=proxy.url)
+        status, body = asyncio.run(told(way))
+        assert (status, json.loads(body), proxy.paths) == (200, house.server.answers[CHAT], [place])
+        with pytest.raises(EngineFailed) as caught:
+            asyncio.run(told(replace(way, tls=ssl.create_default_context)))
+    assert caught.value.code == "endpoint.certificate"

@@ -100,22 +100,23 @@ async def _asked(url: str, headers: Mapping[str, str], body: bytes, way: Way | N
     place = urlsplit(url)
     try:
         async with asyncio.timeout(_CONNECT_S):
-            reader, writer, target = await connect(place, way)
+            line = await connect(place, way)
     except (OSError, TimeoutError, h11.ProtocolError) as error:
         raise _silent(error, way) from error
-    leave = _cut_at_stop(way, writer)
+    leave = _cut_at_stop(way, line.writer)
     try:
         connection = h11.Connection(h11.CLIENT)
-        await _send(connection, writer, _head(place.netloc, target, headers, body), body)
-        event = await _next_event(connection, reader, way)
+        head = _head(place.netloc, line.target, {**headers, **line.headers}, body)
+        await _send(connection, line.writer, head, body)
+        event = await _next_event(connection, line.reader, way)
         while isinstance(event, h11.InformationalResponse):
-            event = await _next_event(connection, reader, way)
+            event = await _next_event(connection, line.reader, way)
         if not isinstance(event, h11.Response):
             raise _silent(None, way)
-        yield Answer(connection, reader, event, way)
+        yield Answer(connection, line.reader, event, way)
     finally:
         leave()
-        writer.transport.abort()
+        line.writer.transport.abort()
 
 
 def _cut_at_stop(way: Way | None, writer: asyncio.StreamWriter) -> Callable[[], None]:
