@@ -33,14 +33,14 @@ class CacheFull(Exception):
 class OpenVinoModel:
     """Over the library's pipeline that batches requests, for it can be asked for one step at a time.
 
-    A step that fails leaves that pipeline unable to go on; the next answer then begins with the model loaded anew.
+    A step that fails leaves that pipeline unable to go on: it is `broken` until `renew`.
     """
 
     def __init__(self, load: Load) -> None:
         self._library: Any = imported("openvino_genai")
         self._load = load
         self._requests = 0
-        self._broken = False
+        self.broken = False
         self._loaded = False
         self.context = load.context or DEFAULT_CONTEXT
         self._scheduling = scheduling(load, self.context, weights_bytes(Path(load.model)))
@@ -64,7 +64,7 @@ class OpenVinoModel:
         self.ends = frozenset({*usual.stop_token_ids, usual.eos_token_id})
         self._enter("warming")
         self._pipeline.generate([self.encoded("a")], [library.GenerationConfig(**_ONE_TOKEN)])
-        self._broken = False
+        self.broken = False
 
     def _enter(self, stage: str) -> None:
         """Tell the stage of the load; what is loaded anew later is no load."""
@@ -127,6 +127,7 @@ class OpenVinoModel:
     def renew(self) -> None:
         """Load the model anew: nothing is known of earlier prompts then."""
         self._pipeline = self._tokenizer = None
+        self.broken = True
         self._open()
 
     def structured(self, **form: str) -> Any:
@@ -144,8 +145,6 @@ class OpenVinoModel:
 
     def answer(self, tokens: Any, fields: Mapping[str, Any]) -> Answering:
         """An answer to `tokens`, with those fields of the library's `GenerationConfig`."""
-        if self._broken:
-            self.renew()
         self._requests += 1
         usual = self._pipeline.get_config()
         ends = {"eos_token_id": usual.eos_token_id, "stop_token_ids": usual.stop_token_ids}
@@ -157,12 +156,12 @@ class OpenVinoModel:
         try:
             self._pipeline.step()
         except Exception:
-            self._broken = True
+            self.broken = True
             raise
 
     def settle(self) -> None:
         """See that nothing of a cancelled answer is left."""
-        while not self._broken and self._pipeline.has_non_finished_requests():
+        while not self.broken and self._pipeline.has_non_finished_requests():
             self.step()
 
 

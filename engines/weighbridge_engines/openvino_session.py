@@ -43,6 +43,7 @@ class OpenVinoSession:
         """The progress of the prompt, then the answer. Stop is seen after each batch and each token."""
         if request.logit_bias:
             raise RequestRefused("this engine has no logit_bias", "logit_bias")
+        self._mend()
         prompt = self._model.encoded(self._prompts.text(request), begun=True)
         tokens = prompt.data[0].tolist()
         if len(tokens) >= self._model.context:
@@ -69,6 +70,7 @@ class OpenVinoSession:
             raise ContextExceeded(len(tokens), self._model.context)
         if any(token >= self._model.vocabulary_size for token in tokens):
             raise RequestRefused("there is no such token", "input")
+        self._mend()
         self._forget(tokens)
         yield [None]
         self._known.add(tokens)
@@ -79,8 +81,15 @@ class OpenVinoSession:
     def _forget(self, tokens: Sequence[int]) -> None:
         """See that nothing is known of `tokens`. The library has no way to forget but to load the model anew."""
         if self._known.of(tokens):
-            self._model.renew()
-            self._known.forget()
+            self._renew()
+
+    def _mend(self) -> None:
+        if self._model.broken:
+            self._renew()
+
+    def _renew(self) -> None:
+        self._model.renew()
+        self._known.forget()
 
     def _fields(self, request: Request, prompt_tokens: int) -> dict[str, Any]:
         fields = generation(request.sampling, random.randrange(_SEEDS))

@@ -294,7 +294,7 @@ class Failing:
 def test_after_a_step_that_failed_the_model_is_loaded_anew(session, monkeypatch):
     model, renewed = session._model, []
     real = model._pipeline
-    monkeypatch.setattr(model, "renew", lambda: renewed.append(model) or setattr(model, "_broken", False))
+    monkeypatch.setattr(model, "renew", lambda: renewed.append(model) or setattr(model, "broken", False))
     model._pipeline = Failing(real)
     with pytest.raises(RuntimeError, match="no step"):
         list(session.stream(asked("Hi")))
