@@ -15,7 +15,7 @@ from typing import Any
 from weighbridge_engines.api import HOST, Load
 from weighbridge_engines.onnx_genai_folder import cache_names, context_of, read, vocabulary_of
 from weighbridge_engines.onnx_genai_library import imported
-from weighbridge_engines.onnx_genai_settings import PROVIDERS, context_for, overlay, threads_of
+from weighbridge_engines.onnx_genai_settings import CARD_BATCH, PROVIDERS, context_for, overlay, threads_of
 from weighbridge_engines.prompt_steps import prompt_step
 from weighbridge_engines.session_log import tell
 
@@ -40,9 +40,11 @@ class OnnxModel:
         self._reusable = False
         self.held: list[int] = []
         self.context = context_for(load, context_of(self._settings))
-        self.batch = load.batch or prompt_step(_weights_bytes(folder), threads_of(load))
         tell(stage="reading")
         self._open(load)
+        self._on_processor = self._model.device_type == "CPU"
+        step = prompt_step(_weights_bytes(folder), threads_of(load)) if self._on_processor else CARD_BATCH
+        self.batch = load.batch or step
         tell(stage="warming")
         self._warm()
         self._tell(load)
@@ -68,12 +70,11 @@ class OnnxModel:
         self.tells_all = len(start) == 2 and self.rows(2) is not None
 
     def _tell(self, load: Load) -> None:
-        on_processor = self._model.device_type == "CPU"
-        if on_processor:
+        if self._on_processor:
             tell(threads=threads_of(load))
         tell(context=self.context, batch=self.batch)
         if size := self._cache_bytes():
-            tell(kv_bytes=size, device=HOST if on_processor else str(self._model.device_type))
+            tell(kv_bytes=size, device=HOST if self._on_processor else str(self._model.device_type))
 
     def _cache_bytes(self) -> int | None:
         """The KV cache, where it has its whole size from the start; else it is not told."""

@@ -19,6 +19,7 @@ _CPU_BLOCK, _CARD_BLOCK = 32, 16
 """Tokens of one block of the KV cache."""
 
 CARD_BATCH = 1024
+"""Tokens of a prompt at a time on a card, where they take no time worth waiting for."""
 
 _MEMORY, _SPEED, _ANSWERS = (frozenset({change}) for change in (Change.MEMORY, Change.SPEED, Change.ANSWERS))
 _BOTH = _MEMORY | _SPEED
