@@ -55,7 +55,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         say("asked for", asked["model"], "at", self.path)
         self.answer(200, {{"choices": []}})
 
-say("context is 256")
+say("context is 256, room for 4096")
 http.server.HTTPServer(("127.0.0.1", port), Handler).serve_forever()
 """
 ENTRY = """
@@ -79,6 +79,9 @@ variable = "OMP_NUM_THREADS"
 [[program.says]]
 words = 'context is (\\d+)'
 value = "context"
+[[program.says]]
+words = 'room for (\\d+)'
+value = "cache_tokens"
 [[program.says]]
 words = 'listening on (\\d+)'
 value = "port"
@@ -125,6 +128,7 @@ def test_its_whole_life(start, model):
     assert "key *** folder" in log
     assert "asked for the model at /v3/chat/completions" in log
     assert running.context == 256
+    assert {one.name: one.effective for one in running.settings if one.requested is None} == {"cache_tokens": 4096}
     with supervisor.lease(model).result(WAIT_S) as lease:
         assert lease.address("/chat/completions").endswith("/v3/chat/completions")
         assert lease.spoken({"model": "m"})["model"] == "the model"

@@ -35,6 +35,11 @@ SHOWN_IF_ASKED = (
 
 _OF_THE_STAGE = ("stage", "done", "total")
 
+TOLD_ALONE = ("cache_tokens", "concurrency")
+"""What servers tell that nobody asks for: the tokens that the KV cache has room for, and how many full contexts that
+is.
+"""
+
 _FILES = ("projector", "draft", "adapters")
 """Told once for each file."""
 
@@ -121,12 +126,13 @@ def settings(load: Load, told: Told) -> tuple[Setting, ...]:
              for name in (*SHOWN, *SHOWN_IF_ASKED)}  # fmt: skip
     asked |= {"slot_context": _share(load), **load.sampling, **load.extra}
     values = _completed(load, told.values)
+    asked |= {name: None for name in TOLD_ALONE if name not in asked}
     rows = [_setting(load, name, requested, values) for name, requested in asked.items()]
     return tuple(
         row
         for row in rows
         if (row.requested is not None and row.name != "slot_context")
-        or (row.effective is not None and (row.name in SHOWN or _is_worth_telling(row, values)))
+        or (row.effective is not None and (row.name in (*SHOWN, *TOLD_ALONE) or _is_worth_telling(row, values)))
     )
 
 

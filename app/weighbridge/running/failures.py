@@ -36,6 +36,14 @@ OF_OUTSIDE = frozenset(
         "engine.no_model_file",
         "engine.no_projector_file",
         "engine.old_system",
+        "program.batch_out_of_memory",
+        "program.card_not_free",
+        "program.context_too_long",
+        "program.needs_card",
+        "program.no_module",
+        "program.no_room_for_cache",
+        "program.no_room_for_context",
+        "program.sees_no_card",
     }
 )
 """A card's memory, a driver, a library, a right, a file beside the model."""
@@ -74,6 +82,11 @@ OF_ITSELF = frozenset(
         "engine.unknown_architecture",
         "engine.unknown_tokenizer",
         "engine.wrong_part",
+        "program.dtype_needs_card",
+        "program.needs_newer_card",
+        "program.other_backend",
+        "program.quantisation_needs_card",
+        "program.quantisation_unknown",
     }
 )
 """The file, the load or the build: as long as they stay, so does the failure. Any other is so once it came twice."""
