@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from weighbridge.base.task import Task
 from weighbridge.library.package_index import index_hosts, index_settings
@@ -17,7 +18,7 @@ from weighbridge.running.command import without_ours
 
 PROJECT_FIRST = "first-index"
 """How uv is told to take what is in a project's own index from there alone, whatever other indexes have."""
-TORCH_HOST = "download.pytorch.org"
+TORCH_HOST = str(urlsplit("https://download.pytorch.org/whl").hostname)
 """Where uv finds the builds of PyTorch that are not in other indexes."""
 _POLL_S = 0.1
 _SHOWN = 300
