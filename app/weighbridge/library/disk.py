@@ -43,12 +43,16 @@ class DiskUse:
 
 
 def disk_use(models: Sequence[Model], folders: Sequence[Path], task: Task) -> DiskUse:
-    """The room that `models`, found below `folders`, take now. Progress is in models. Raises Cancelled."""
+    """The room that `models`, found below `folders`, take now; those that are no files take none, and are left out.
+    Progress is in models. Raises Cancelled.
+    """
     of_model: dict[str, int] = {}
     inside: dict[Path | None, list[Mapping[tuple[int, int], int]]] = defaultdict(list)
     for done, model in enumerate(models):
         if done % 64 == 0:
             task.step(done, len(models))
+        if model.remote is not None:
+            continue
         taken = _taken(model.parts)
         of_model[model.id] = sum(taken.values())
         inside[_root(model.path, folders)].append(taken)

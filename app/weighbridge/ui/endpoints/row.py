@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QFrame, QMenu, QPushButton
 
 from weighbridge.base.words import text
 from weighbridge.running.endpoints.endpoint import Endpoint, Reached
-from weighbridge.ui.endpoints.words import names_in_words, reach_badge, reached_in_words, warning_in_words
+from weighbridge.ui.elsewhere_words import reach_badge
+from weighbridge.ui.endpoints.words import names_in_words, reached_in_words, warning_in_words
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.badge import Badge
 from weighbridge.ui.widgets.error_panel import ErrorPanel

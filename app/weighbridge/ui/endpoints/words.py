@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.base.explain import explain_code
 from weighbridge.base.units import number
-from weighbridge.base.words import mark, plural, text
-from weighbridge.library.model import Reach
+from weighbridge.base.words import plural, text
 from weighbridge.running.endpoints.endpoint import Endpoint, Reached
-
-_REACHES: Mapping[Reach, tuple[str, str, str]] = {
-    Reach.HERE: ("fits", mark("On this computer"), "check"),
-    Reach.NETWORK: ("tight", mark("Leaves this computer, stays in your network"), "network"),
-    Reach.INTERNET: ("partial", mark("Leaves this computer"), "network"),
-}
-
-
-def reach_badge(reach: Reach) -> tuple[str, str, str]:
-    """The kind of a badge, its words and its icon: how far what is asked of it goes."""
-    kind, words, glyph = _REACHES[reach]
-    return kind, text(words), glyph
 
 
 def reached_in_words(reached: Reached | None, *, asks: bool) -> str:

@@ -59,14 +59,14 @@ def arranged_anew(made: Arranged, view: View) -> Arranged:
 
 def note_use(made: Arranged, rows: Mapping[int, LibraryRow]) -> None:
     """Note which columns tell something, by these rows, which are new at their places."""
-    usual = made.rows[0].model.format if made.rows else ""
+    usual = next((row.model.format for row in made.rows if row.model.remote is None), "")
     for place, row in rows.items():
         (made.needing.add if row.runner else made.needing.discard)(place)
         if row.mark.used_s is not None:
             made.used.add(Column.USED)
         if row.model.source != OWN:
             made.used.add(Column.SOURCE)
-        if row.model.format != usual:
+        if row.model.remote is None and row.model.format != usual:
             made.used.add(Column.FORMAT)
 
 

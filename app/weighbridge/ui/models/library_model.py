@@ -196,7 +196,7 @@ class LibraryModel(QAbstractTableModel):
 
     def _header_tip(self, column: Column) -> str | None:
         if column is Column.CONTEXT:
-            return text("The longest context, in tokens, that the model was trained for")
+            return text("The longest context, in tokens, that the model was trained for, or that its server tells")
         if column is Column.MEMORY:
             count = number(self._context)
             return text("All that it needs at {count} tokens, or at what it was trained for", count=count)
@@ -243,6 +243,7 @@ def _cell(row: LibraryRow, column: Column) -> Cell:
         aligned=_RIGHT if column in NUMBERS else _LEFT,
         strong=column is Column.MODEL,
         badge=_badge(row, column),
+        glyph=row.fit_glyph if column is Column.FIT else "",
         chip=column in (Column.SOURCE, Column.FORMAT),
         memory=row.memory if column is Column.MEMORY else None,
     )

@@ -14,10 +14,11 @@ from weighbridge.library.marks import Mark
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running
 from weighbridge.ui import weight
-from weighbridge.ui.models.weighed import Weighed, by_fit, by_need, by_speed
+from weighbridge.ui.elsewhere_words import where_it_goes
+from weighbridge.ui.models.weighed import UNKNOWN, Weighed, by_fit, by_need, by_speed
 from weighbridge.ui.moments import last_used
 from weighbridge.ui.running_words import badge_of, word_of
-from weighbridge.ui.source_words import source_in_words
+from weighbridge.ui.source_words import format_in_words, whose_in_words
 
 _UNMARKED = Mark()
 _SAME = 0.01
@@ -46,6 +47,8 @@ NUMBERS = (Column.SIZE, Column.DISK, Column.CONTEXT, Column.MEMORY, Column.SPEED
 _GLIMPSE = (Column.MODEL, Column.SOURCE, Column.FORMAT, Column.QUANT, Column.SIZE, Column.CONTEXT)
 WEIGHED = (Column.MEMORY, Column.FIT, Column.SPEED, Column.RUNNER)
 """What changes where a model is weighed anew."""
+ELSEWHERE = (Column.SOURCE, Column.FORMAT, Column.QUANT, Column.SIZE, Column.DISK, Column.MEMORY, Column.FIT)
+"""What says of a model that is served elsewhere that it is there, and nothing of it here."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,9 @@ class LibraryRow(Weighed):
 
     @property
     def context(self) -> int | None:
-        """The longest context that it was trained for, in tokens."""
+        """The longest context that it was trained for, or that its server tells, in tokens."""
+        if self.model.remote is not None:
+            return self.model.remote.context
         return self.model.info.context_length if self.model.info else None
 
     @property
@@ -95,8 +100,8 @@ class LibraryRow(Weighed):
     def searched(self) -> str:
         """All that is found by words."""
         model = self.model
-        source = source_in_words(model.source)
-        told = (model.title, model.format, model.quant or "", source, self.mark.note, str(model.path))
+        source, place = whose_in_words(model), str(model.path) if model.remote is None else ""
+        told = (model.title, format_in_words(model), model.quant or "", source, self.mark.note, place)
         return " ".join(told).casefold()
 
 
@@ -118,6 +123,8 @@ def sort_key(column: Column) -> Callable[[LibraryRow], tuple[bool, float | str]]
 
 def tip(row: LibraryRow, column: Column) -> str | None:
     """What is said of a cell where somebody points at it; None for nothing."""
+    if row.model.remote is not None and column in ELSEWHERE:
+        return where_it_goes(row.model.remote)
     if column in (Column.MEMORY, Column.FIT):
         return weight.basis(row.choice) if row.choice else None
     if column is Column.MODEL:
@@ -137,22 +144,37 @@ def _disk_tip(row: LibraryRow) -> str | None:
     )
 
 
-def _number(value: int | None) -> str:
-    return text("unknown") if value is None else number(value)
+def _of_file(shown: Callable[[LibraryRow], str]) -> Callable[[LibraryRow], str]:
+    """What is shown of files alone: a dash where there is none here."""
+    return lambda row: shown(row) if row.model.remote is None else UNKNOWN
+
+
+def _context(row: LibraryRow) -> str:
+    if row.context is not None:
+        return number(row.context)
+    return text("unknown") if row.model.remote is None else UNKNOWN
 
 
 def _disk(row: LibraryRow) -> str:
     return "" if row.disk_bytes is None else size(row.disk_bytes)
 
 
+def _whose(row: LibraryRow) -> str:
+    return row.model.source if row.model.remote is None else row.model.remote.endpoint.casefold()
+
+
+def _by_size(row: LibraryRow) -> tuple[bool, float | str]:
+    return row.model.remote is not None, row.model.size_bytes
+
+
 _SHOWN: Mapping[Column, Callable[[LibraryRow], str]] = {
     Column.MODEL: lambda row: row.model.title,
-    Column.SOURCE: lambda row: source_in_words(row.model.source),
-    Column.FORMAT: lambda row: row.model.format.upper(),
-    Column.QUANT: lambda row: row.model.quant or text("unknown"),
-    Column.SIZE: lambda row: size(row.model.size_bytes),
-    Column.DISK: _disk,
-    Column.CONTEXT: lambda row: _number(row.context),
+    Column.SOURCE: lambda row: whose_in_words(row.model),
+    Column.FORMAT: lambda row: format_in_words(row.model),
+    Column.QUANT: _of_file(lambda row: row.model.quant or text("unknown")),
+    Column.SIZE: _of_file(lambda row: size(row.model.size_bytes)),
+    Column.DISK: _of_file(_disk),
+    Column.CONTEXT: _context,
     Column.MEMORY: lambda row: row.figure,
     Column.FIT: lambda row: row.fit_badge[1] if row.fit_badge else "",
     Column.SPEED: lambda row: row.pace,
@@ -163,10 +185,10 @@ _SHOWN: Mapping[Column, Callable[[LibraryRow], str]] = {
 
 _SORTED: Mapping[Column, Callable[[LibraryRow], tuple[bool, float | str]]] = {
     Column.MODEL: lambda row: (False, row.model.title.casefold()),
-    Column.SOURCE: lambda row: (False, row.model.source),
+    Column.SOURCE: lambda row: (row.model.remote is not None, _whose(row)),
     Column.FORMAT: lambda row: (False, row.model.format),
     Column.QUANT: lambda row: (row.model.quant is None, row.model.quant or ""),
-    Column.SIZE: lambda row: (False, row.model.size_bytes),
+    Column.SIZE: _by_size,
     Column.DISK: lambda row: (row.disk_bytes is None, row.disk_bytes or 0),
     Column.CONTEXT: lambda row: (row.context is None, row.context or 0),
     Column.MEMORY: by_need,

@@ -11,14 +11,17 @@ from weighbridge.choices.speed_words import figures_in_words
 from weighbridge.choices.words import runner_in_words, verdict_in_words
 from weighbridge.estimates.fit import Verdict
 from weighbridge.estimates.speed.speed import Speed
-from weighbridge.library.model import Model
+from weighbridge.library.model import Model, Reach
 from weighbridge.ui import weight
+from weighbridge.ui.elsewhere_words import reach_badge
 from weighbridge.ui.memory_parts import Memory
 
 UNKNOWN = "–"
-"""What stands for a speed that is unknown: a figure among figures that is none."""
+"""What stands for a speed that is unknown, and for each figure of a model that takes nothing here: among figures, none.
+"""
 
 _ORDER = {verdict: place for place, verdict in enumerate(Verdict)}
+_ELSEWHERE = {reach: _ORDER[Verdict.NO] - 1 + (place + 1) / 4 for place, reach in enumerate(Reach)}
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,17 @@ class Weighed:
 
     @property
     def fit_badge(self) -> tuple[str, str] | None:
-        """The badge of its verdict; None where the file is damaged or not weighed yet."""
+        """The badge of its verdict, or how far away it is; None where the file is damaged or not weighed yet."""
+        if self.model.remote is not None:
+            return reach_badge(self.model.remote.reach)[:2]
         if self.model.problem is not None or self.choice is None:
             return None
         return weight.badge_kind(self.choice.fit), verdict_in_words(self.choice.fit)
+
+    @property
+    def fit_glyph(self) -> str:
+        """The icon of that badge; "" for that of its kind."""
+        return "" if self.model.remote is None else reach_badge(self.model.remote.reach)[2]
 
     @property
     def memory(self) -> Memory | None:
@@ -51,6 +61,8 @@ class Weighed:
     @property
     def figure(self) -> str:
         """The same in words: "unknown" for what is damaged, "" where it is not weighed yet."""
+        if self.model.remote is not None:
+            return UNKNOWN
         if self.model.problem is not None:
             return text("unknown")
         return "" if self.choice is None else weight.figure(self.choice)
@@ -63,7 +75,7 @@ class Weighed:
     @property
     def pace(self) -> str:
         """The same in words: a dash where it is unknown, "" before it was reckoned."""
-        if self.model.problem is not None:
+        if self.model.problem is not None or self.model.remote is not None:
             return UNKNOWN
         if self.choice is None or self.choice.speeds is None:
             return ""
@@ -72,14 +84,18 @@ class Weighed:
     @property
     def runner(self) -> str:
         """Who could run it, where nothing here can; "" where an engine here does, or it is not weighed yet."""
-        if self.choice is None or self.model.problem is not None:
+        if self.choice is None or self.model.problem is not None or self.model.remote is not None:
             return ""
         runner = self.choice.runner
         return "" if runner is not None and runner.installed else runner_in_words(runner)
 
 
 def by_fit(weighed: Weighed) -> tuple[bool, float]:
-    """For sorting: most left first, what is unknown last."""
+    """For sorting: most left first, what is unknown last. What is elsewhere, the nearest first, comes before what does not
+    fit: it can be asked.
+    """
+    if weighed.model.remote is not None:
+        return False, _ELSEWHERE[weighed.model.remote.reach] * float(1 << 60)
     fit = weighed.choice.fit if weighed.choice else None
     if fit is None or fit.verdict is Verdict.UNKNOWN:
         return True, 0

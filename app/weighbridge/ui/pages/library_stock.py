@@ -43,7 +43,8 @@ class Stock(QObject):
     def show(self) -> None:
         """Say what is known now."""
         library = self._services.library
-        words = shelf_words.folders_in_words(library.folders, self._rows.disk, len(library.models))
+        files = [model for model in library.models if model.remote is None]
+        words = shelf_words.folders_in_words(library.folders, self._rows.disk, len(files))
         home = Path.home()
         lines = [Line(short(use.folder, home), shelf_words.folder_in_words(use)) for use in self._places()]
         self._foot.say(_FOLDERS, words, text("Where models are"), lines)

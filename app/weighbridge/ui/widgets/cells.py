@@ -36,12 +36,13 @@ _Index = QModelIndex | QPersistentModelIndex
 
 
 class Cell(NamedTuple):
-    """What stands in a cell."""
+    """What stands in a cell. `glyph` is an icon in place of that of the badge's kind."""
 
     shown: str
     aligned: Qt.AlignmentFlag
     strong: bool = False
     badge: tuple[str, str] | None = None
+    glyph: str = ""
     chip: bool = False
     button: bool = False
     mark: tuple[str, str] | None = None
@@ -76,7 +77,7 @@ class CellDelegate(QStyledItemDelegate):
         _style(filled).drawControl(_ITEM, filled, painter, filled.widget)
         place = QRectF(option.rect).adjusted(_INSET, 0, -_INSET, -1)
         if cell.badge is not None:
-            self._paint_badge(painter, option, place, cell.badge)
+            self._paint_badge(painter, option, place, cell.badge, cell.glyph)
         elif cell.chip:
             self._paint_chip(painter, option, place, cell.shown)
         elif cell.button:
@@ -103,14 +104,14 @@ class CellDelegate(QStyledItemDelegate):
         return filled, cell
 
     def _paint_badge(
-        self, painter: QPainter, option: QStyleOptionViewItem, cell: QRectF, badge: tuple[str, str]
+        self, painter: QPainter, option: QStyleOptionViewItem, cell: QRectF, badge: tuple[str, str], glyph: str
     ) -> None:
         kind, shown = badge
         wanted = badge_size(option.fontMetrics, shown)
         wide = min(float(wanted.width()), cell.width())
         place = QRectF(cell.left(), cell.center().y() - wanted.height() / 2, wide, wanted.height())
         ratio = painter.device().devicePixelRatioF()
-        paint_badge(painter, place, kind, shown, self._theme.tokens, ratio)
+        paint_badge(painter, place, kind, shown, self._theme.tokens, ratio, glyph)
 
     def _paint_chip(self, painter: QPainter, option: QStyleOptionViewItem, cell: QRectF, shown: str) -> None:
         metrics = option.fontMetrics
