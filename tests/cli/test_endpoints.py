@@ -127,6 +127,12 @@ def test_a_model_there_is_neither_removed_nor_verified(told, server):
     assert json.loads(told("ls", "--json")[1])["models"] == []
 
 
+def test_there_is_nothing_to_weigh(told, server):
+    told("endpoints", "add", server.url, "--name", "Box")
+    code, out, err = told("fit", "a@box")
+    assert (code, out) == (1, "") and "Box serves it" in err
+
+
 def test_faults_are_told_without_advice_about_loads(told, server):
     told("endpoints", "add", server.url, "--name", "Box")
     server.answers["/v1/chat/completions"] = saying({"error": {"message": "slow"}}, 429, Retry_After="7")

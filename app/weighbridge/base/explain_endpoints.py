@@ -83,6 +83,10 @@ ENDPOINTS: Mapping[str, tuple[str, str]] = {
         mark("{model} is no file: {endpoint} serves it."),
         mark("To take all that it serves off the list: weighbridge endpoints rm {id}"),
     ),
+    "endpoint.not_weighed": (
+        mark("{model} takes no memory of this computer: {endpoint} serves it."),
+        "",
+    ),
     "endpoint.offline": (
         mark("Weighbridge is set to stay offline, and what is asked of {endpoint} leaves this computer."),
         mark("Allow it in the settings, or ask a model that runs here."),

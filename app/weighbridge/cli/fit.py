@@ -88,6 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.preset is not None:
             raise NotFound("preset.unknown", preset=arguments.preset, model=arguments.target, known="-")
         return fit_at_hub(arguments, target, Ground(arguments))
+    if target.remote is not None:
+        raise Refused("endpoint.not_weighed", model=target.id, endpoint=target.remote.endpoint)
     ground = Ground(arguments, target)
     report(arguments, ground, Report(target, _beside(target, arguments.beside, ground)))
     return 0
