@@ -86,7 +86,7 @@ def _kept(models: Sequence[Model], library: Library) -> dict[str, dict[str, Any]
     taken = disk_use(models, (), Task()).of_model
     marks = {model.id: library.mark_of(model) for model in models}
     return {
-        name: {"disk_bytes": taken[name], "note": mark.note, "used_s": mark.used_s, "off_list": mark.off_list}
+        name: {"disk_bytes": taken.get(name), "note": mark.note, "used_s": mark.used_s, "off_list": mark.off_list}
         for name, mark in marks.items()
     }
 
