@@ -6,14 +6,34 @@ import os
 import pytest
 
 from weighbridge.base.errors import EngineFailed
+from weighbridge.library.model import Model
 from weighbridge.running import starting as module
 from weighbridge.running.choose import Defaults
-from weighbridge.running.failures import MORE_MEMORY_BYTES, OUTSIDE_S, Attempt, Failed, would_fail
+from weighbridge.running.failures import (
+    MORE_MEMORY_BYTES,
+    OF_CHANCE,
+    OF_ITSELF,
+    OF_MEMORY,
+    OF_OUTSIDE,
+    OUTSIDE_S,
+    Attempt,
+    Failed,
+    attempt_of,
+    would_fail,
+)
 from weighbridge.running.scales import Scales
 from weighbridge.running.state import State
 from weighbridge.running.supervisor import Supervisor
 from weighbridge_engines.api import Load
 from weighbridge_engines.catalogue import catalogue
+from weighbridge_engines.exl_failures import FAILURES as EXL
+from weighbridge_engines.llama_failures import FAILURES as LLAMA
+from weighbridge_engines.mlx_failures import FAILURES as MLX
+from weighbridge_engines.onnx_genai_failures import FAILURES as ONNX
+from weighbridge_engines.openvino_failures import FAILURES as OPENVINO
+from weighbridge_engines.program import TABLE
+from weighbridge_engines.program_log import COMMON
+from weighbridge_engines.program_table import read_table
 
 WAIT_S = 20
 FREE_BYTES = 8 << 30
@@ -59,6 +79,43 @@ def test_where_free_memory_is_not_known_a_minute_is_waited():
 def test_what_is_not_seen_to_change_is_tried_again_after_a_minute():
     assert would_fail(failed("engine.missing_library"), ATTEMPT, OUTSIDE_S - 1)
     assert not would_fail(failed("engine.missing_library"), ATTEMPT, OUTSIDE_S)
+
+
+def test_a_card_that_was_full_is_tried_again_after_a_minute_whatever_the_system_has_free():
+    full = Failed(ATTEMPT, EngineFailed("engine.out_of_memory", device="cuda:0"), 0.0)
+    assert would_fail(full, dataclasses.replace(ATTEMPT, available_bytes=FREE_BYTES * 4), OUTSIDE_S - 1)
+    assert not would_fail(full, ATTEMPT, OUTSIDE_S)
+
+
+FAILED_BY_TABLES = {
+    *(one.code for one in (*EXL, *MLX, *ONNX, *OPENVINO, *LLAMA)),
+    *(one.code for one in COMMON),
+    *(one.code for entry in read_table(TABLE.read_text(encoding="utf-8"))[0] for one in entry.fails),
+}
+COUNTED = {"engine.assertion"}
+"""Sure once they came twice."""
+
+
+def test_how_sure_each_failure_is_that_an_engine_tells():
+    known = (OF_MEMORY, OF_OUTSIDE, OF_CHANCE, OF_ITSELF)
+    assert FAILED_BY_TABLES - frozenset().union(*known) == COUNTED
+    assert sum(map(len, known)) == len(frozenset().union(*known))
+
+
+@pytest.mark.parametrize("code", ["openvino.tensor_type", "exl.no_tokenizer", "program.quantisation_unknown"])
+def test_what_an_engine_cannot_do_with_a_file_it_never_can(code):
+    assert would_fail(failed(code), ATTEMPT, 1e9)
+
+
+def test_a_file_that_comes_into_the_folder_of_a_model_is_a_change(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"x")
+    one = Model("m", "M", tmp_path, (tmp_path / "model.safetensors",), "exl3", None, 1)
+    before = attempt_of(one, Load(str(tmp_path)), catalogue()["exllamav3"], None)
+    assert attempt_of(one, Load(str(tmp_path)), catalogue()["exllamav3"], None) == before
+    (tmp_path / "tokenizer.json").write_text("{}")
+    after = attempt_of(one, Load(str(tmp_path)), catalogue()["exllamav3"], None)
+    assert would_fail(Failed(before, EngineFailed("exl.no_tokenizer"), 0.0), before, 1e9)
+    assert not would_fail(Failed(before, EngineFailed("exl.no_tokenizer"), 0.0), after, 1e9)
 
 
 def test_an_end_without_a_word_is_sure_once_it_came_twice():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.library.model import Model
-from weighbridge_engines.api import Engine, Load
+from weighbridge_engines.api import HOST, Engine, Load
 
 OUTSIDE_S = 60.0
 """What stands outside of the file, the load and the build is not seen to change: after so long it is tried again."""
@@ -21,7 +21,7 @@ MORE_MEMORY_BYTES, MORE_MEMORY = 256 << 20, 0.02
 """So much more free than at the failed load, the larger of the two, and another try makes sense."""
 
 OF_MEMORY = frozenset({"engine.killed", "engine.memory_refused", "engine.out_of_memory"})
-"""The system's memory ran out."""
+"""The system's memory ran out, unless it is said that it was a card's."""
 
 OF_OUTSIDE = frozenset(
     {
@@ -35,7 +35,22 @@ OF_OUTSIDE = frozenset(
         "engine.no_draft_file",
         "engine.no_model_file",
         "engine.no_projector_file",
+        "engine.not_installed",
+        "engine.not_loadable",
+        "engine.nothing_to_compute_with",
         "engine.old_system",
+        "exl.cpu_torch",
+        "exl.no_card",
+        "exl.no_compiler",
+        "exl.no_driver",
+        "exl.no_ninja",
+        "exl.no_package",
+        "exl.no_toolkit",
+        "exl.not_compiled",
+        "exl.old_driver",
+        "exl.other_toolkit",
+        "exl.other_torch",
+        "openvino.no_card_runtime",
         "program.batch_out_of_memory",
         "program.card_not_free",
         "program.context_too_long",
@@ -46,7 +61,7 @@ OF_OUTSIDE = frozenset(
         "program.sees_no_card",
     }
 )
-"""A card's memory, a driver, a library, a right, a file beside the model."""
+"""A card's memory, a driver, a library, a compiler, a package beside the engine, a right, a file beside the model."""
 
 OF_CHANCE = frozenset({"engine.file_changed", "engine.port_taken", "engine.stopped"})
 """What says nothing of the next try."""
@@ -56,6 +71,7 @@ OF_ITSELF = frozenset(
         "engine.adapter_mismatch",
         "engine.bad_model_file",
         "engine.bad_option",
+        "engine.bad_settings",
         "engine.cache_needs_flash",
         "engine.cache_type_size",
         "engine.cache_type_unknown",
@@ -71,9 +87,17 @@ OF_ITSELF = frozenset(
         "engine.is_projector",
         "engine.load_refused",
         "engine.no_backend",
+        "engine.no_draft_here",
+        "engine.no_shift",
+        "engine.no_small_cache",
+        "engine.no_strength",
         "engine.no_such_device",
+        "engine.no_tokenizer",
         "engine.option_unknown",
         "engine.other_layout",
+        "engine.other_system",
+        "engine.own_code",
+        "engine.piece_too_large",
         "engine.projector_mismatch",
         "engine.projector_refused",
         "engine.template",
@@ -82,6 +106,21 @@ OF_ITSELF = frozenset(
         "engine.unknown_architecture",
         "engine.unknown_tokenizer",
         "engine.wrong_part",
+        "exl.card_too_old",
+        "exl.no_head",
+        "exl.no_tensor_split",
+        "exl.no_tokenizer",
+        "onnx_genai.no_config",
+        "onnx_genai.no_tokenizer",
+        "onnx_genai.option",
+        "onnx_genai.other_build",
+        "onnx_genai.path",
+        "onnx_genai.provider",
+        "openvino.architecture",
+        "openvino.cache_precision",
+        "openvino.no_tokenizer",
+        "openvino.tensor_type",
+        "openvino.tensor_types",
         "program.dtype_needs_card",
         "program.needs_newer_card",
         "program.other_backend",
@@ -113,8 +152,8 @@ class Failed:
 
 
 def attempt_of(model: Model, load: Load, engine: Engine, available_bytes: int | None) -> Attempt:
-    """The attempt to load `model` now. Reads the state of its files."""
-    files = tuple(_state_of(part) for part in model.parts)
+    """The attempt to load `model` now. Reads the state of its files, and of all that lies in it where it is a folder."""
+    files = tuple(_state_of(part) for part in (*model.parts, *_inside(model.path)))
     return Attempt(load, files, (engine.id, engine.build, engine.version()), available_bytes)
 
 
@@ -123,9 +162,9 @@ def would_fail(failed: Failed, attempt: Attempt, now_s: float) -> bool:
     before, code = failed.attempt, failed.error.code
     if (before.load, before.files, before.build) != (attempt.load, attempt.files, attempt.build) or code in OF_CHANCE:
         return False
-    if code in OF_MEMORY:
+    if code in OF_MEMORY and failed.error.values.get("device") in (None, HOST):
         return not _more_memory(before.available_bytes, attempt.available_bytes, now_s - failed.at_s)
-    if code in OF_OUTSIDE:
+    if code in OF_OUTSIDE or code in OF_MEMORY:
         return now_s - failed.at_s < OUTSIDE_S
     return code in OF_ITSELF or failed.times > 1
 
@@ -168,6 +207,14 @@ class Failures:
     def forget(self, model_id: str) -> None:
         """It was loaded, or the user wants it tried."""
         self._failed.pop(model_id, None)
+
+
+def _inside(path: Path) -> list[Path]:
+    """What lies in a folder, by name; nothing where `path` is a file, or cannot be looked into."""
+    try:
+        return sorted(path.iterdir())
+    except (OSError, ValueError):
+        return []
 
 
 def _state_of(part: Path) -> tuple[int, int] | None:
