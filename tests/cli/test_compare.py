@@ -19,6 +19,12 @@ from weighbridge_engines.echo import ENGINE
 ECHOES = {"echo": ENGINE, "other": replace(ENGINE, id="other", title="Another echo")}
 
 
+@pytest.fixture(autouse=True)
+def unasked(here, monkeypatch):
+    """No engine is asked what it can use, which takes a process for each."""
+    monkeypatch.setattr(recording, "with_engines_here", lambda machine, devices: (machine, ()))
+
+
 @pytest.fixture
 def echo(home):
     """Puts a model into the library."""

@@ -185,12 +185,13 @@ def _measured(
     """Carry `plan` out, as far as the user lets it."""
     from weighbridge.bench.result import Comparison
     from weighbridge.bench.run import Around, Bench
+    from weighbridge.cli import surroundings as looked_at
     from weighbridge.cli.compare_words import no_step, tell_reach, tell_step
-    from weighbridge.cli.surroundings import seen_machine
 
     tell_reach(plan)
     told = no_step if arguments.json else partial(tell_step, plan)
-    machine, begun_at = seen_machine(arguments.engines()), time.time()
+    machine = looked_at.surroundings(arguments.engines()).machine  # engines are asked now, not while one answers
+    begun_at = time.time()
     bench = Bench(owned.supervisor, client, plan, Around(owned.attend, told))
     stopped = False
     try:
