@@ -57,11 +57,7 @@ COMMON: tuple[Failing, ...] = (
     Failing(re.compile(r"out of memory|OutOfMemoryError"), "engine.out_of_memory"),
     Failing(re.compile(r"(?:CUDA|HIP) error: (?P<reason>.+)"), "engine.card_failed"),
     Failing(re.compile(r"error: unrecognized arguments: (?P<option>\S+)"), "engine.bad_option"),
-    Failing(re.compile(r"No such option: (?P<option>\S+)"), "engine.bad_option"),
-    Failing(
-        re.compile(r"model type `(?P<architecture>[\w.-]+)` but Transformers does not recognize"),
-        "engine.unknown_architecture",
-    ),
+    Failing(re.compile(r"No such option:? '?(?P<option>[^\s'.]+)"), "engine.bad_option"),
     Failing(re.compile(r"Error while deserializing header|SafetensorError"), "engine.bad_model_file"),
 )
 """What programs made with Python and torch have in common; the entry's own come first."""

@@ -333,6 +333,40 @@ def test_what_other_logs_tell(engine_id, line, told):
         ),
         ("transformers", "[Errno 98] error while attempting to bind", "engine.port_taken", {}),
         ("transformers", "ModuleNotFoundError: No module named 'uvicorn'", "program.no_module", {"package": "uvicorn"}),
+        (
+            "transformers",
+            "ValueError: The checkpoint you are trying to load has model type `lama9` but Transformers does not"
+            " recognize this architecture.",
+            "engine.unknown_architecture",
+            {"architecture": "lama9"},
+        ),
+        (
+            "transformers",
+            "ImportError: Using `bitsandbytes` 4-bit quantization requires bitsandbytes: `pip install -U bitsandbytes`",
+            "program.no_module",
+            {"package": "bitsandbytes"},
+        ),
+        (
+            "transformers",
+            "ImportError: FlashAttention2 has been toggled on, but it cannot be used due to the following error: the"
+            " package for FlashAttention2 doesn't seem to be installed.",
+            "program.no_module",
+            {"package": "flash-attn"},
+        ),
+        (
+            "transformers",
+            "ValueError: Unrecognized processing class in /m/c. Can't instantiate a processor, a tokenizer, an image",
+            "program.no_tokenizer",
+            {"path": "/m/c"},
+        ),
+        ("transformers", "AssertionError: Torch not compiled with CUDA enabled", "program.sees_no_card", {}),
+        (
+            "transformers",
+            "safetensors._safetensors_rust.SafetensorError: Error while deserializing header: incomplete metadata",
+            "engine.bad_model_file",
+            {},
+        ),
+        ("transformers", "Error: No such option '--no-such'.", "engine.bad_option", {"option": "--no-such"}),
         ("tabbyapi", "RuntimeError: Insufficient VRAM in split for model and cache", "program.no_room_for_cache", {}),
     ],
 )

@@ -198,6 +198,10 @@ ENGINES: Mapping[str, tuple[str, str]] = {
         mark("A context of {context} tokens needs {needed} for its KV cache, and {available} is left for it."),
         mark("Choose a shorter context, or give {engine} a larger share of the memory."),
     ),
+    "program.no_tokenizer": (
+        mark("{engine} finds no tokenizer beside the model's weights."),
+        mark("Fetch all files of the model; a tokenizer.json, or a tokenizer.model, belongs to them."),
+    ),
     "program.not_for_system": (
         mark("{engine} does not run on this system ({system}), but on: {systems}."),
         mark("On Windows, many of these run within WSL; attach it as an endpoint then."),

@@ -123,6 +123,7 @@ OF_ITSELF = frozenset(
         "openvino.tensor_types",
         "program.dtype_needs_card",
         "program.needs_newer_card",
+        "program.no_tokenizer",
         "program.other_backend",
         "program.quantisation_needs_card",
         "program.quantisation_unknown",
