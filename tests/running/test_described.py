@@ -122,6 +122,7 @@ def test_a_program_of_a_described_engine_is_asked_through_its_python(tmp_path):
     ("answer", "code"),
     [
         (answers({**TOLD, "missing": ["torch"]}), "program.no_module"),
+        (answers({**TOLD, "version": None}), "program.no_module"),
         (answers("no table"), "build.program_failed"),
         (answers(exit_code=1, err="ImportError: libcudart.so.13"), "build.program_failed"),
         (answers(exit_code=None), "build.program_failed"),

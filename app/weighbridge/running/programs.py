@@ -139,10 +139,11 @@ def _described(
     told = told_in(answer.out)
     if answer.exit_code != 0 or told is None:
         raise EngineFailed("build.program_failed", path=path, reason=_reason(answer))
-    if told["missing"]:
-        raise Refused("program.no_module", engine=engine.title, package=", ".join(map(str, told["missing"])))
-    devices = engine.read_listing(answer.out)
     version = told["version"] if isinstance(told["version"], str) else None
+    lacking = told["missing"] or ([engine.id] if version is None else [])
+    if lacking:
+        raise Refused("program.no_module", engine=engine.title, package=", ".join(map(str, lacking)))
+    devices = engine.read_listing(answer.out)
     return Program(path, *identity, version, (), None if devices is None else tuple(devices), engine.id)
 
 
