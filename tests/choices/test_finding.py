@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 from tests.choices.made_speeds import FAST_RTX, TABLES, TENTH, here, weighed
-from tests.choices.made_surroundings import LOAD, loaded, model, told
+from tests.choices.made_surroundings import LOAD, NOT_HERE, engine, loaded, model, told
 from tests.estimates.made_blueprints import GIB, made
 
 from weighbridge.base.errors import EngineFailed
 from weighbridge.base.units import THIN
+from weighbridge.choices.choice import weigh
 from weighbridge.choices.finding import DOES_NOT_FIT, DOES_NOT_FIT_CARD, Ground, before_load, of_failure
 from weighbridge.choices.finding_words import (
     command_of,
@@ -22,8 +23,12 @@ from weighbridge.choices.finding_words import (
 )
 from weighbridge.choices.fixes import FixKind, mended
 from weighbridge.estimates.fit import GOOD, Verdict
+from weighbridge.formats.architectures import Kind
+from weighbridge.formats.model import ModelInfo
 from weighbridge.hardware.machine import Memory, MemoryKind
 from weighbridge.running.builds import Offer
+from weighbridge_engines.api import Load
+from weighbridge_engines.catalogue import catalogue
 
 TWELVE = made(layers=10, layer_bytes=GIB)
 """12 GiB of weights, and 40 KiB of cache a token."""
@@ -247,3 +252,122 @@ def test_a_build_for_cards_that_are_not_here_is_not_offered():
     surroundings = replace(here(FAST_RTX), told=(replace(told(), offers=(VULKAN, CUDA)),))
     finding = found(EngineFailed("engine.unknown_architecture", engine="llama.cpp", architecture="x"), surroundings)
     assert [fix.build_id for fix in finding.fixes] == ["llama_server-cuda"]
+
+
+OPENVINO = replace(catalogue()["openvino"], missing=lambda: None)
+LLAMA_CPP = replace(catalogue()["llama_cpp"], missing=lambda: NOT_HERE)
+
+
+def with_engines(*engines):
+    return replace(here(), engines={one.id: one for one in (engine(), *engines)})
+
+
+def test_another_engine_that_is_here_and_runs_the_model_is_offered():
+    load = replace(LOAD, threads=3, batch=256, prompt_cache_mib=512, sampling={"temperature": 0.5})
+    error = EngineFailed("engine.unknown_tokenizer", tokenizer="x", engine="llama.cpp")
+    finding = found(error, with_engines(OPENVINO, LLAMA_CPP), load=load)
+    [fix] = finding.fixes
+    assert (fix.kind, fix.load.engine, fix.title) == (FixKind.OTHER_ENGINE, "openvino", "OpenVINO GenAI")
+    assert fix.load == Load("m.gguf", context=4096, threads=3, engine="openvino", sampling={"temperature": 0.5})
+    assert fix_in_words(fix, finding) == "Load with OpenVINO GenAI"
+    assert command_of(fix, finding) == "weighbridge run m --engine openvino"
+
+
+def test_an_engine_that_cannot_run_this_very_model_is_not():
+    info = ModelInfo("gguf", Kind.CHAT, architecture="mamba")
+    error = EngineFailed("engine.unknown_architecture", architecture="mamba", engine="llama.cpp")
+    assert found(error, with_engines(OPENVINO), info=info).fixes == ()
+
+
+def test_what_no_build_of_an_engine_can_do_asks_for_another_engine_alone():
+    surroundings = replace(with_engines(OPENVINO), told=(replace(told(engine_id="openvino"), offers=(VULKAN,)),))
+    load = replace(LOAD, engine="openvino")
+    error = EngineFailed("openvino.tensor_type", type="IQ2_XS", known="Q4_0", engine="OpenVINO GenAI")
+    choice = weigh(model(), TENTH, load, surroundings, engine_id="openvino")
+    finding = of_failure(error, choice, Ground(surroundings, TABLES, (), (), Path("models")))
+    assert [(fix.kind, fix.load.engine) for fix in finding.fixes] == [(FixKind.OTHER_ENGINE, "llama_server")]
+
+
+@pytest.mark.parametrize(
+    ("code", "values", "load", "changes", "words"),
+    [
+        (
+            "program.context_too_long",
+            {"context": 32768, "needed_bytes": 4 * GIB, "available_bytes": GIB, "offer": 8000},
+            {"context": 32768},
+            {"context": 7936},
+            "Load: a context of 7,936 tokens",
+        ),
+        (
+            "program.no_room_for_context",
+            {"context": 32768, "needed_bytes": 4 * GIB, "available_bytes": GIB},
+            {"context": 32768},
+            {"context": 8192},
+            "Load: a context of 8,192 tokens",
+        ),
+        (
+            "program.other_backend",
+            {"setting": "backend", "instead": "pytorch", "path": "m"},
+            {"extra": {"backend": "turbomind"}},
+            {"extra": {"backend": "pytorch"}},
+            "Load: Part of the engine: pytorch",
+        ),
+        ("program.dtype_needs_card", {"dtype": "bfloat16"}, {}, {"extra": {"dtype": "float16"}}, None),
+        ("onnx_genai.provider", {"provider": "qnn"}, {}, {"extra": {"provider": "cpu"}}, None),
+        (
+            "engine.no_small_cache",
+            {},
+            {"key_type": "q8_0", "value_type": "q8_0"},
+            {"key_type": None, "value_type": None},
+            "Load: KV cache as the engine likes",
+        ),
+        ("engine.no_strength", {}, {"adapters": ("a",), "adapter_scales": (0.5,)}, {"adapter_scales": ()}, None),
+        ("exl.no_head", {"architecture": "x"}, {"draft_kind": "mtp"}, {"draft_kind": "simple"}, None),
+        ("exl.no_tensor_split", {"architecture": "x"}, {"split_mode": "tensor"}, {"split_mode": None}, None),
+        (
+            "engine.no_shift",
+            {},
+            {"extra": {"context_shift": True, "cache_group": "64"}},
+            {"extra": {"cache_group": "64"}},
+            None,
+        ),
+    ],
+)
+def test_what_the_other_engines_cannot_follow_is_left_out(code, values, load, changes, words):
+    asked = replace(LOAD, **load)
+    finding = found(EngineFailed(code, engine="E", **values), here(), load=asked)
+    fix = finding.fixes[0]
+    assert (fix.kind, fix.load) == (FixKind.LOAD, replace(asked, **changes))
+    assert said(finding)[0] not in ("", "Load: ")
+    assert words is None or said(finding)[0] == words
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"context": 4096, "offer": 4096},
+        {"context": 4096, "offer": 100},
+        {"context": 4096, "needed_bytes": 0, "available_bytes": 5},
+        {"context": 4096, "needed_bytes": GIB, "available_bytes": 0},
+        {"offer": "many"},
+        {},
+    ],
+)
+def test_a_context_is_offered_only_where_there_is_room_for_one(values):
+    assert mended("program.no_room_for_context", LOAD, values) == ()
+
+
+@pytest.mark.parametrize("code", ["program.card_not_free", "program.no_room_for_cache", "program.batch_out_of_memory"])
+def test_a_server_that_had_too_little_memory_is_given_what_an_unused_model_holds(code):
+    surroundings = replace(here(), running=(loaded(4, model_id="large"),))
+    values = {"needed_bytes": 20 * GIB, "free_bytes": GIB, "whole_bytes": 24 * GIB, "device": "cuda:0"}
+    finding = found(EngineFailed(code, engine="vLLM", **values), surroundings)
+    assert (finding.fixes[0].kind, finding.fixes[0].other_id) == (FixKind.END, "large")
+
+
+def test_memory_of_the_system_that_ran_out_without_a_number_is_told_with_what_there_is():
+    error = EngineFailed("engine.out_of_memory", engine="ONNX Runtime GenAI", device="Host", line="bad_alloc")
+    [line] = numbers_in_words(found(error, here(free_gib=20), TWELVE))
+    assert "of the system's memory" in line
+    card = EngineFailed("engine.out_of_memory", engine="ExLlamaV3", device="cuda:0", line="x")
+    assert numbers_in_words(found(card, here(), TWELVE)) == ()

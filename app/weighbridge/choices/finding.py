@@ -23,7 +23,10 @@ from weighbridge.hardware.machine import Machine
 from weighbridge.library.folders import repository_of
 from weighbridge.library.model import ENDPOINT, Model
 from weighbridge.running.builds import Offer
+from weighbridge.running.choose import engines_for
 from weighbridge.running.engines import offers_among
+from weighbridge.running.installing import TRIAL
+from weighbridge.running.load_settings import load_for, refusal
 from weighbridge.running.paces import SpeedTables
 from weighbridge.running.speed_observations import SpeedObservation
 from weighbridge.running.state import Running, State
@@ -33,7 +36,19 @@ from weighbridge_engines.api import Load
 DOES_NOT_FIT, DOES_NOT_FIT_CARD = "load.does_not_fit", "load.does_not_fit_card"
 """What is told where nothing has failed yet, and the estimate says that it will."""
 
-OF_MEMORY = frozenset({"engine.card_memory_refused", "engine.killed", "engine.memory_refused", "engine.out_of_memory"})
+OF_MEMORY = frozenset(
+    {
+        "engine.card_memory_refused",
+        "engine.killed",
+        "engine.memory_refused",
+        "engine.out_of_memory",
+        "program.batch_out_of_memory",
+        "program.card_not_free",
+        "program.context_too_long",
+        "program.no_room_for_cache",
+        "program.no_room_for_context",
+    }
+)
 _OF_BUILD = frozenset(
     {
         "engine.assertion",
@@ -52,16 +67,66 @@ _OF_BUILD = frozenset(
         "engine.none_installed",
         "engine.not_installed",
         "engine.not_loadable",
+        "engine.nothing_to_compute_with",
         "engine.old_system",
         "engine.other_layout",
         "engine.type_unknown",
         "engine.unknown_architecture",
         "engine.unknown_tokenizer",
+        "exl.cpu_torch",
+        "exl.no_compiler",
+        "exl.no_ninja",
+        "exl.no_package",
+        "exl.no_toolkit",
+        "exl.not_compiled",
+        "exl.other_toolkit",
+        "exl.other_torch",
+        "onnx_genai.other_build",
+        "program.no_module",
     }
 )
-"""Another build of the engine may do it."""
+"""Another build of the engine may do it, or another engine."""
 
-_OF_FILE = frozenset({"engine.bad_model_file", "engine.other_layout", "engine.wrong_part"})
+_OF_ENGINE = frozenset(
+    {
+        "engine.no_small_cache",
+        "engine.no_tokenizer",
+        "engine.other_system",
+        "engine.own_code",
+        "exl.card_too_old",
+        "exl.no_card",
+        "exl.no_driver",
+        "exl.no_tokenizer",
+        "exl.old_driver",
+        "openvino.architecture",
+        "openvino.no_card_runtime",
+        "openvino.tensor_type",
+        "openvino.tensor_types",
+        "program.dtype_needs_card",
+        "program.needs_card",
+        "program.needs_newer_card",
+        "program.not_for_system",
+        "program.quantisation_needs_card",
+        "program.quantisation_unknown",
+        "program.sees_no_card",
+        "program.slow",
+        "program.to_get",
+    }
+)
+"""No build of this engine does it; another engine may."""
+
+_OF_FILE = frozenset(
+    {
+        "engine.bad_model_file",
+        "engine.bad_settings",
+        "engine.no_tokenizer",
+        "engine.other_layout",
+        "engine.wrong_part",
+        "exl.no_tokenizer",
+        "onnx_genai.no_tokenizer",
+        "openvino.no_tokenizer",
+    }
+)
 _OF_OTHER_FILE = frozenset({"engine.file_other_order", "engine.file_too_old", "engine.type_removed"})
 _AGAIN = frozenset(
     {
@@ -74,6 +139,7 @@ _AGAIN = frozenset(
         "engine.missing_library",
         "engine.no_token",
         "engine.port_taken",
+        "program.slow",
     }
 )
 """The same load may well go another time, or once what stands in the way is gone."""
@@ -122,8 +188,9 @@ def of_failure(error: WeighbridgeError, choice: Choice, ground: Ground) -> Findi
     model, load, code = choice.model, choice.load, error.code
     fixes = (
         *((Fix(FixKind.AGAIN, model.id, load),) if code in _AGAIN else ()),
-        *(Fix(FixKind.LOAD, model.id, other) for other in mended(code, load)),
+        *(Fix(FixKind.LOAD, model.id, other) for other in mended(code, load, error.values)),
         *(_of_memory(choice, ground, error.values) if code in OF_MEMORY else ()),
+        *(_of_engines(choice, ground) if code in _OF_BUILD | _OF_ENGINE else ()),
         *(_of_builds(choice, ground) if code in _OF_BUILD else ()),
         *(_of_siblings(choice, ground) if code in _OF_OTHER_FILE else ()),
         *((Fix(FixKind.SCAN, model.id),) if code == "engine.no_model_file" else ()),
@@ -202,6 +269,16 @@ def _of_ways(choice: Choice, ground: Ground) -> Iterator[Fix]:
             yield Fix(FixKind.LOAD, choice.model.id, load, way)
     if choice.elsewhere is not None:
         yield from _of_builds(choice, ground)
+
+
+def _of_engines(choice: Choice, ground: Ground) -> Iterator[Fix]:
+    """Other engines that are here and run this very model, with what each can follow of the load."""
+    failed = choice.runner.engine_id if choice.runner else choice.load.engine
+    for engine in engines_for(choice.model.format, ground.around.engines.values(), choice.model):
+        if engine.id not in (failed, TRIAL) and engine.missing() is None:
+            load = load_for(engine, choice.load)
+            if refusal(load, engine) is None:
+                yield Fix(FixKind.OTHER_ENGINE, choice.model.id, load, title=engine.title)
 
 
 def _of_builds(choice: Choice, ground: Ground) -> Iterator[Fix]:

@@ -8,11 +8,12 @@ from shlex import quote
 
 from weighbridge.base.explain import Explanation, explain_code
 from weighbridge.base.units import number, size, tokens
-from weighbridge.base.words import text
+from weighbridge.base.words import mark, text
 from weighbridge.choices.finding import Finding
 from weighbridge.choices.fixes import Fix, FixKind
+from weighbridge.choices.setting_words import setting_name, value_in_words
 from weighbridge.choices.way_words import given_up_in_words, way_in_words
-from weighbridge_engines.api import Load
+from weighbridge_engines.api import HOST, Load
 
 
 def told(finding: Finding) -> Explanation:
@@ -27,10 +28,10 @@ def numbers_in_words(finding: Finding) -> tuple[str, ...]:
     free, context, trained = values.get("free_bytes"), values.get("context"), values.get("trained")
     device = values.get("device")
     if finding.code == "engine.memory_refused" and isinstance(free, int):
-        lines.append(text("{free} of it were free as the load began.", free=size(free)))
+        lines.append(text("{free} of it were free.", free=size(free)))
     if finding.code == "engine.card_memory_refused" and isinstance(free, int):
-        lines.append(text("{free} of {device} were free as the load began.", device=str(device), free=size(free)))
-    if finding.code == "engine.killed":
+        lines.append(text("{free} of {device} were free.", device=str(device), free=size(free)))
+    if finding.code == "engine.killed" or (finding.code == "engine.out_of_memory" and device in (None, HOST)):
         lines += _of_system(finding)
     if isinstance(context, int) and isinstance(trained, int):
         said = text(
@@ -63,6 +64,7 @@ def fix_in_words(fix: Fix, finding: Finding) -> str:
     words = {
         FixKind.AGAIN: text("Try again"),
         FixKind.END: text("End {model} and load", model=fix.other_id),
+        FixKind.OTHER_ENGINE: text("Load with {engine}", engine=fix.title),
         FixKind.USE_BUILD: text("Use the build {build}", build=fix.title),
         FixKind.INSTALL_BUILD: text("Install the build {build}…", build=fix.title),
         FixKind.OTHER_MODEL: text("Load {model} instead", model=fix.other_id),
@@ -100,6 +102,7 @@ def command_of(fix: Fix, finding: Finding) -> str | None:
         FixKind.VERIFY: f"weighbridge verify {name}",
         FixKind.FETCH: f"weighbridge pull {fix.repository}",
         FixKind.AGAIN: f"weighbridge run {name}",
+        FixKind.OTHER_ENGINE: f"weighbridge run {name} --engine {fix.load.engine if fix.load else ''}",
     }
     if fix.kind is not FixKind.LOAD:
         return commands.get(fix.kind)
@@ -115,26 +118,31 @@ def _what(fix: Fix, finding: Finding) -> str:
 
 def _differences(before: Load, after: Load) -> list[str]:
     """What an unweighed load changes."""
-    said = []
-    if before.projector and not after.projector:
-        said.append(text("without the projector"))
-    if before.draft and not after.draft:
-        said.append(text("without the draft model"))
-    if before.adapters and not after.adapters:
-        said.append(text("without adapters"))
-    if before.template and not after.template:
-        said.append(text("with the model's own template"))
-    if before.extra and not after.extra:
-        said.append(text("without options of your own"))
-    if before.flash_attention is not after.flash_attention:
-        said.append(text("flash attention as the engine likes"))
-    if (before.key_type, before.value_type) != (after.key_type, after.value_type) and after.key_type:
-        said.append(text("KV cache in {type}", type=after.key_type))
-    if before.mapped is not after.mapped:
-        said.append(text("read into memory"))
+    said = [text(words) for name, words in _WITHOUT.items() if getattr(before, name) and not getattr(after, name)]
+    said += [text(words) for name, words in _LEFT.items() if getattr(before, name) != getattr(after, name)]
+    if before.adapter_scales and not after.adapter_scales and after.adapters:
+        said.append(text("adapters as strong as they were made"))
+    if before.draft_kind != after.draft_kind and not before.draft:
+        said.append(text("without the model's own head"))
+    if not before.extra or after.extra:
+        said += _other_options(before, after)
+    if before.context != after.context and after.context is not None:
+        said.append(text("a context of {context}", context=tokens(after.context)))
+    if (before.key_type, before.value_type) != (after.key_type, after.value_type):
+        kind = after.key_type
+        said.append(text("KV cache in {type}", type=kind) if kind else text("KV cache as the engine likes"))
     if before.gpu_layers != after.gpu_layers:
         said.append(_layers(after))
     return said
+
+
+def _other_options(before: Load, after: Load) -> Iterator[str]:
+    """Options of one engine that are otherwise."""
+    for name in sorted({*before.extra, *after.extra}):
+        value = after.extra.get(name)
+        if value != before.extra.get(name):
+            left = text("as the engine likes")
+            yield text("{setting}: {value}", setting=setting_name(name), value=value_in_words(value, left))
 
 
 def _layers(load: Load) -> str:
@@ -163,10 +171,27 @@ def _settings(changed: Iterable[str], before: Load, after: Load) -> Iterator[str
     for name in changed:
         if name == "extra":
             yield from (f"{one}=" for one in before.extra if one not in after.extra)
+            yield from (f"{one}={value}" for one, value in after.extra.items() if value != before.extra.get(one))
         elif name not in (*_OPTIONS, "value_type"):
             value = getattr(after, name)
             yield f"{name}={_SWITCH[value] if isinstance(value, bool) else value or ''}"
 
+
+_WITHOUT: Mapping[str, str] = {
+    "projector": mark("without the projector"),
+    "draft": mark("without the draft model"),
+    "adapters": mark("without adapters"),
+    "template": mark("with the model's own template"),
+    "extra": mark("without options of your own"),
+}
+"""What is said where a load has none of it any more."""
+
+_LEFT: Mapping[str, str] = {
+    "flash_attention": mark("flash attention as the engine likes"),
+    "mapped": mark("read into memory"),
+    "split_mode": mark("cards share it as the engine likes"),
+}
+"""What is said where one is otherwise."""
 
 _OPTIONS: Mapping[str, str] = {
     "context": "--context",

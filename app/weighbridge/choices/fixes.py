@@ -17,6 +17,7 @@ class FixKind(StrEnum):
     AGAIN = "again"
     END = "end"
     LOAD = "load"
+    OTHER_ENGINE = "other_engine"
     USE_BUILD = "use_build"
     INSTALL_BUILD = "install_build"
     OTHER_MODEL = "other_model"
@@ -29,10 +30,11 @@ class FixKind(StrEnum):
 class Fix:
     """One thing to do about the load of `model_id`.
 
-    AGAIN and LOAD: load it as `load` says. END: end `other_id` first, which gives back `freed_bytes`, then load it as
-    `load` says. USE_BUILD and INSTALL_BUILD: `build_id`, called `title`; `verified`: somebody has run it. OTHER_MODEL:
-    load `other_id` instead. SCAN: look into the folders again. VERIFY: read the file again. FETCH: get `repository`
-    from the Hub again. `way` has the figures of what was weighed; None where there is nothing to weigh.
+    AGAIN and LOAD: load it as `load` says; OTHER_ENGINE the same, by the engine called `title`. END: end `other_id`
+    first, which gives back `freed_bytes`, then load it as `load` says. USE_BUILD and INSTALL_BUILD: `build_id`, called
+    `title`; `verified`: somebody has run it. OTHER_MODEL: load `other_id` instead. SCAN: look into the folders again.
+    VERIFY: read the file again. FETCH: get `repository` from the Hub again. `way` has the figures of what was weighed;
+    None where there is nothing to weigh.
     """
 
     kind: FixKind
@@ -47,13 +49,52 @@ class Fix:
     repository: str = ""
 
 
-def mended(code: str, load: Load) -> tuple[Load, ...]:
-    """Loads without what `code` says cannot be, the one that gives up least first; none where the load is not at fault.
-    Pure.
+def mended(code: str, load: Load, values: Mapping[str, object] | None = None) -> tuple[Load, ...]:
+    """Loads without what `code` with its `values` says cannot be, the one that gives up least first; none where the
+    load is not at fault. Pure.
     """
+    told = values or {}
     changed = [replace(load, **change) for change in _CHANGED.get(code, ())]
+    changed.append(replace(load, extra=_with_options(load.extra, _options(code, told))))
+    if (context := _context_with_room(load.context, told)) is not None:
+        changed.append(replace(load, context=context))
     return tuple(one for one in changed if one != load)
 
+
+def _options(code: str, values: Mapping[str, object]) -> Mapping[str, Any]:
+    """Options of one engine that are to be otherwise; None leaves one to the engine."""
+    if "setting" in values and "instead" in values:
+        return {str(values["setting"]): values["instead"]}
+    return _OPTIONS.get(code, {})
+
+
+def _with_options(extra: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in {**extra, **options}.items() if value is not None}
+
+
+def _context_with_room(context: int | None, values: Mapping[str, object]) -> int | None:
+    """A context for whose cache there is room, where the engine tells one, or what its cache needs and may have."""
+    asked = values.get("context", context)
+    offer, needed, available = (values.get(name) for name in ("offer", "needed_bytes", "available_bytes"))
+    if not isinstance(asked, int):
+        return None
+    if isinstance(needed, int) and isinstance(available, int) and needed > 0:
+        offer = offer or asked * available // needed
+    if not isinstance(offer, int):
+        return None
+    return offer // _STEP * _STEP if _STEP <= offer < asked else None
+
+
+_STEP = 256
+"""Tokens: a context that is found is a multiple of it."""
+
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "engine.no_shift": {"context_shift": None},
+    "onnx_genai.other_build": {"provider": "cpu"},
+    "onnx_genai.provider": {"provider": "cpu"},
+    "openvino.cache_precision": {"cache_precision": None},
+    "program.dtype_needs_card": {"dtype": "float16"},
+}
 
 _SMALLER_CACHE: dict[str, Any] = {"key_type": "q8_0", "value_type": "q8_0"}
 _PLAIN_CACHE: dict[str, Any] = {"key_type": "f16", "value_type": "f16"}
@@ -75,9 +116,14 @@ _CHANGED: Mapping[str, tuple[dict[str, Any], ...]] = {
     "engine.driver": (_ON_PROCESSOR,),
     "engine.no_adapter_file": (_NO_ADAPTERS,),
     "engine.no_draft_file": (_NO_DRAFT,),
+    "engine.no_draft_here": (_NO_DRAFT,),
     "engine.no_projector_file": (_NO_PROJECTOR,),
+    "engine.no_small_cache": ({"key_type": None, "value_type": None},),
+    "engine.no_strength": ({"adapter_scales": ()},),
     "engine.no_such_device": (_NO_OPTIONS,),
     "engine.projector_mismatch": (_NO_PROJECTOR,),
     "engine.projector_refused": (_NO_PROJECTOR,),
     "engine.template": ({"template": None},),
+    "exl.no_head": ({"draft": None, "draft_kind": "simple"},),
+    "exl.no_tensor_split": ({"split_mode": None},),
 }

@@ -42,7 +42,7 @@ def unmet(model: Model, load: Load, engines: Mapping[str, Engine]) -> Finding | 
     """What to choose between where `load` will not fit here; None where it may, or where nobody can tell."""
     try:
         around = looked_at.surroundings(engines)
-        choice = weigh(model, Blueprints().of(model), load, around)
+        choice = weigh(model, Blueprints().of(model), load, around, engine_id=load.engine or None)
     except (WeighbridgeError, OSError):  # a look ahead stands in nobody's way
         return None
     if choice.fit is None or before_load(choice, _ground(around)) is None:
@@ -54,7 +54,7 @@ def failed(error: WeighbridgeError, model: Model, load: Load, engines: Mapping[s
     """What happened to `load`, and what can be done."""
     around = looked_at.surroundings(engines)
     try:
-        choice = weigh(model, Blueprints().of(model), load, around)
+        choice = weigh(model, Blueprints().of(model), load, around, engine_id=load.engine or None)
     except WeighbridgeError:
         choice = Choice(model, None, None, None, load)
     return of_failure(error, choice, _ground(around, _smaller(model)))

@@ -153,7 +153,7 @@ class Failed:
 
 
 def attempt_of(model: Model, load: Load, engine: Engine, available_bytes: int | None) -> Attempt:
-    """The attempt to load `model` now. Reads the state of its files, and of all that lies in it where it is a folder."""
+    """The attempt to load `model` now. Reads the state of its files, and of all that lies in one that is a folder."""
     files = tuple(_state_of(part) for part in (*model.parts, *_inside(model.path)))
     return Attempt(load, files, (engine.id, engine.build, engine.version()), available_bytes)
 

@@ -24,6 +24,7 @@ __all__ = (
     "command_line",
     "differing",
     "hosting",
+    "load_for",
     "refusal",
     "settings_of",
     "value_of",
@@ -94,6 +95,15 @@ def applied(load: Load, values: Values, engine: Engine, able: Iterable[Engine] =
         made = _with(load, taken, known)
         causes.append(cause)
     return Applied(made, tuple(causes))
+
+
+def load_for(engine: Engine, load: Load) -> Load:
+    """`load` as `engine` could follow it, in a process of its own: what it does not know, or would refuse, is left to
+    it, and so is how much of a prompt it takes at a time, which is another thing to each engine.
+    """
+    plain = Load(load.model, load.alias, load.context, load.threads, task=load.task, engine=engine.id)
+    told = {one.name: value_of(load, one) for one in engine.controls if one.name not in ("batch", "micro_batch")}
+    return applied(plain, {name: value for name, value in told.items() if value is not None}, engine).load
 
 
 def refusal(load: Load, engine: Engine) -> Cause | None:

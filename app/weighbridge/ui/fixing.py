@@ -75,7 +75,7 @@ class Fixing:
             ended = services.supervisor.stop(fix.other_id)
             make = partial(self._load, fix.model_id, load, go)
             services.background.follow(ended, lambda _: make(), services.bus.failed.emit)
-        elif fix.kind in (FixKind.AGAIN, FixKind.LOAD):
+        elif fix.kind in (FixKind.AGAIN, FixKind.LOAD, FixKind.OTHER_ENGINE):
             self._load(fix.model_id, load, go)
         elif fix.kind is FixKind.OTHER_MODEL:
             self._load(fix.other_id, load, go)
@@ -121,8 +121,9 @@ class Fixing:
     def _weighed(self, model: Model, load: Load, around: Surroundings) -> Choice:
         """As it was asked for; a load that nobody can weigh is weighed as nothing."""
         sources = self._services.weighing.sources
+        beside, by = sources.parts.beside(load), load.engine or None
         try:
-            return weigh(model, sources.blueprints.of(model), load, around, beside=sources.parts.beside(load))
+            return weigh(model, sources.blueprints.of(model), load, around, engine_id=by, beside=beside)
         except WeighbridgeError:
             return Choice(model, None, None, None, load)
 
