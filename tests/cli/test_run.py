@@ -85,6 +85,20 @@ def test_a_folder_outside_of_the_library_and_a_program_of_the_user(home, tmp_pat
     assert capsys.readouterr().out == f"{sys.executable} -m my.server {folder} --port 8000\n"
 
 
+def test_the_engine_that_is_named_is_the_one_whose_settings_and_command_count(home, tmp_path, capsys):
+    put_plain(tmp_path)
+    described = default_paths().described_programs
+    described.parent.mkdir(parents=True, exist_ok=True)
+    head = '[[program]]\ntitle = "X"\nformats = ["safetensors"]\nargv = ["{model}", "{port}"]\n'
+    option = '[[program.option]]\nname = "own"\nkind = "whole"\noption = "--own"\n'
+    entries = [f'{head}id = "{name}"\nprogram = "{sys.executable}"\n' for name in ("first", "second")]
+    described.write_text(entries[0] + entries[1] + option)
+    asked = ["run", str(tmp_path), "--show-command", "--set", "own=3"]
+    assert run([*asked, "--engine", "second"], catalogue) == 0
+    assert capsys.readouterr().out == f"{sys.executable} {tmp_path} 8000 --own 3\n"
+    assert run([*asked, "--engine", "first"], catalogue) == 1
+
+
 def test_the_time_to_the_first_token_is_without_the_load(home, capsys):
     echo(home / "data" / "models" / "slow.echo", load_s=1.0)
     assert run(["run", "slow", "x", "--json"], catalogue) == 0

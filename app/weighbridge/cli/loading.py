@@ -235,7 +235,7 @@ def owner_of_engines(
         defaults = replace(
             defaults,
             name_parts=parts.named_in,
-            in_preset=with_told(in_preset, arguments.set, model, engines),
+            in_preset=with_told(in_preset, arguments.set, model, engines, arguments.engine),
             checkpoints=room,
         )
         endpoints = None if database is None else endpoints_in(database)

@@ -114,7 +114,7 @@ def _show_command(model: Model, load: Load, engines: Mapping[str, Engine]) -> in
     from weighbridge.running.choose import engine_for
     from weighbridge.running.load_settings import command_line
 
-    engine = engine_for(model, engines.values())
+    engine = engine_for(model, engines.values(), load)
     line = command_line(load, engine)
     if line is None:
         raise Refused("engine.no_command", engine=engine.title)

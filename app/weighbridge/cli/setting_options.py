@@ -80,20 +80,25 @@ def refused(cause: Cause) -> Refused:
 
 
 def with_told(
-    in_preset: NameParts, told: Sequence[str], model: Model | None, engines: Mapping[str, Engine]
+    in_preset: NameParts,
+    told: Sequence[str],
+    model: Model | None,
+    engines: Mapping[str, Engine],
+    engine_id: str | None = None,
 ) -> NameParts:
-    """`in_preset`, and what was told by `--set` put into loads of `model` after it.
+    """`in_preset`, and what was told by `--set` put into loads of `model` after it, by `engine_id` where it is named.
 
     Raises Refused for what its engine would not follow, and where no model is meant.
     """
     from weighbridge.running.choose import engine_for
     from weighbridge.running.load_settings import applied
+    from weighbridge_engines.api import Load
 
     if not told:
         return in_preset
     if model is None:
         raise Refused("options.needs", one="--set", other="--model")
-    engine = engine_for(model, engines.values())
+    engine = engine_for(model, engines.values(), Load(str(model.path), engine=engine_id or ""))
     values = values_told(model, engine, told, may_clear=True)
     return lambda load, one: (
         applied(in_preset(load, one), values, engine).load if one.id == model.id else in_preset(load, one)
