@@ -27,3 +27,7 @@ def test_a_stage_that_nobody_knows_is_shown_as_it_is():
 def test_the_time_so_far_and_that_nothing_was_heard_for_long():
     assert load_in_words(LOADING, 103.25) == f"Loading the weights · 3.2{THIN}s"
     assert load_in_words(LOADING, 140.0) == (f"Loading the weights · 40.0{THIN}s · no sign for 40{THIN}s; it may go on")
+
+
+def test_nothing_is_loaded_of_what_an_endpoint_serves():
+    assert stage_in_words(replace(LOADING, engine_id="endpoint", stage="starting")) == "Asking its server"

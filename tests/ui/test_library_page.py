@@ -243,7 +243,7 @@ def test_a_refused_load_is_told_on_the_page(qtbot, page, full):
 
 def test_copy_path(page):
     page.table.choose(SMALL)
-    page.copy_path()
+    page.acts.copy.trigger()
     assert QApplication.clipboard().text() == str(page.table.chosen.model.path)
 
 
@@ -363,13 +363,13 @@ def test_however_many_rows_change_it_is_told_once(full, qtbot):
 def test_a_loaded_model_is_pinned_and_unpinned_and_says_so(page, full):
     page.table.choose(SMALL)
     assert not page.detail.pin.isVisible()
-    assert not page._do_pin.isEnabled()
+    assert not page.acts.pin.isEnabled()
     full.supervisor.become(full.bus, running(SMALL))
     page.detail.pin.click()
     full.supervisor.become(full.bus, running(SMALL, pinned=True))
     assert cell(page, Column.STATE) == "Loaded · pinned"
     assert page.detail.pin.text() == "Unpin"
-    page._do_pin.trigger()
+    page.acts.pin.trigger()
     assert full.supervisor.pins == [(SMALL, True), (SMALL, False)]
 
 

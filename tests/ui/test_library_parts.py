@@ -44,8 +44,8 @@ def test_what_is_chosen_is_kept_and_told_with_its_size_and_reason(page, full, qt
 
 
 def test_the_menu_of_a_model_offers_each_role_with_its_files(page, full):
-    page._beside.aboutToShow.emit()
-    projectors, drafts, adapters = (entry.menu() for entry in page._beside.actions())
+    page.acts.beside.aboutToShow.emit()
+    projectors, drafts, adapters = (entry.menu() for entry in page.acts.beside.actions())
     names = [entry.text() for entry in projectors.actions() if entry.text()]
     assert names[0] == "None"
     assert names[1].startswith("mmproj-Qwen3-8B-F16.gguf · 800.0")
@@ -81,4 +81,4 @@ def test_an_offer_says_why_it_is_made(page):
 def test_a_damaged_model_has_no_parts(page):
     page.table.choose("Broken-7B.Q4_0")
     assert page.detail.parts.isHidden()
-    assert not page._beside.menuAction().isEnabled()
+    assert not page.acts.beside.menuAction().isEnabled()

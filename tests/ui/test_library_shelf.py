@@ -88,14 +88,14 @@ def test_the_fits_filter_leaves_out_what_does_not_or_is_not_known_to(page):
 def test_removing_is_asked_first_and_says_what_goes(page, full, qtbot, binned):
     path = page.table.chosen.model.path
     freed = allocated_bytes(path.stat())
-    page._do_remove.trigger()
+    page.acts.remove.trigger()
     qtbot.waitUntil(page.question.isVisible)
     assert page.question.what.startswith(f"Remove {SMALL}? To the bin: {path.name}. Emptying the bin frees ")
     assert f"{freed / 1024:.1f}{THIN}KiB" in page.question.what
     assert page.question.buttons[1].hasFocus()
     page.question.buttons[1].click()
     assert path.exists()
-    page._do_remove.trigger()
+    page.acts.remove.trigger()
     qtbot.waitUntil(page.question.isVisible)
     page.question.buttons[0].click()
     qtbot.waitUntil(lambda: SMALL not in listed(page))
@@ -104,7 +104,7 @@ def test_removing_is_asked_first_and_says_what_goes(page, full, qtbot, binned):
 
 def test_what_was_loaded_while_the_question_stood_there_stays(page, full, qtbot, binned):
     path = page.table.chosen.model.path
-    page._do_remove.trigger()
+    page.acts.remove.trigger()
     qtbot.waitUntil(page.question.isVisible)
     full.supervisor.become(full.bus, running(SMALL))
     page.question.buttons[0].click()
@@ -116,7 +116,7 @@ def test_what_was_loaded_while_the_question_stood_there_stays(page, full, qtbot,
 
 
 def test_esc_leaves_the_question_and_the_files(page, qtbot, binned):
-    page._do_remove.trigger()
+    page.acts.remove.trigger()
     qtbot.waitUntil(page.question.isVisible)
     assert page.escape()
     assert page.question.isHidden()
@@ -125,7 +125,7 @@ def test_esc_leaves_the_question_and_the_files(page, qtbot, binned):
 
 def test_the_focus_goes_back_to_where_it_was_before_the_question(page, qtbot, binned):
     page.table.setFocus()
-    page._do_remove.trigger()
+    page.acts.remove.trigger()
     qtbot.waitUntil(lambda: page.question.isVisible() and page.question.buttons[1].hasFocus())
     page.question.buttons[1].click()
     assert page.table.hasFocus()
@@ -133,7 +133,7 @@ def test_the_focus_goes_back_to_where_it_was_before_the_question(page, qtbot, bi
 
 def test_a_loaded_model_is_not_removed(page, full, qtbot, binned):
     full.supervisor.become(full.bus, running(SMALL))
-    page._do_remove.trigger()
+    page.acts.remove.trigger()
     qtbot.waitUntil(page.errors.isVisible)
     assert page.errors.shown_report.what == f"{SMALL} is loaded."
     assert not page.question.isVisible()
@@ -145,7 +145,7 @@ def test_a_bin_that_takes_nothing_says_so_and_nothing_is_gone(page, qtbot, monke
 
     monkeypatch.setattr(library_shelf, "into_bin", refuse)
     path = page.table.chosen.model.path
-    page._do_remove.trigger()
+    page.acts.remove.trigger()
     qtbot.waitUntil(page.question.isVisible)
     page.question.buttons[0].click()
     qtbot.waitUntil(page.errors.isVisible)
@@ -154,7 +154,7 @@ def test_a_bin_that_takes_nothing_says_so_and_nothing_is_gone(page, qtbot, monke
 
 
 def test_verifying_tells_what_came_of_it_until_another_is_chosen(page, qtbot):
-    page._do_verify.trigger()
+    page.acts.verify.trigger()
     qtbot.waitUntil(lambda: page.detail.told != "" or page.errors.isVisible())
     assert "No hash is known for 1 of 1 files" in (page.detail.told or page.errors.shown_report.what)
     page.table.choose("Qwen3-8B-Q4_K_M")
@@ -168,8 +168,8 @@ def test_verifying_shows_how_far_it_is_and_can_be_given_up(page, full, qtbot, mo
             task.wait(0.01)
 
     monkeypatch.setattr(full.library, "verify", slow)
-    page._do_verify.trigger()
-    page._do_verify.trigger()
+    page.acts.verify.trigger()
+    page.acts.verify.trigger()
     assert page._work.isVisible()
     assert page.escape()
     qtbot.waitUntil(lambda: not page.shelf.busy)
@@ -182,7 +182,7 @@ def test_a_file_that_is_not_what_it_must_be_is_an_error(page, full, qtbot, monke
         raise BadFile("file.unreadable", name=model.path.name, reason="gone")
 
     monkeypatch.setattr(full.library, "verify", fail)
-    page._do_verify.trigger()
+    page.acts.verify.trigger()
     qtbot.waitUntil(page.errors.isVisible)
     assert not page.shelf.busy
 
@@ -237,7 +237,7 @@ def test_another_programs_model_is_only_taken_off_the_list(page, full, qtbot, bi
     qtbot.waitUntil(lambda: page.table.chosen is not None and SMALL in listed(page) and page._rescan.isEnabled())
     page.table.choose(SMALL)
     qtbot.waitUntil(lambda: page.detail._path.text().startswith("LM Studio · "))
-    page._do_remove.trigger()
+    page.acts.remove.trigger()
     qtbot.waitUntil(lambda: SMALL not in listed(page))
     assert (outside / path.name).exists()
     assert binned == []

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from weighbridge.base.units import THIN, number
 from weighbridge.base.words import mark, text
+from weighbridge.library.model import ENDPOINT
 from weighbridge.running.state import Running
 
 LONG_S = 30.0
@@ -23,7 +24,11 @@ STAGE_WORDS: Mapping[str, str] = {
 
 
 def stage_in_words(running: Running) -> str:
-    """ "Loading the weights · 12 of 57"; a stage that we do not know is shown as it is."""
+    """ "Loading the weights · 12 of 57"; a stage that we do not know is shown as it is. Of what an endpoint serves,
+    nothing is loaded: its server is asked.
+    """
+    if running.engine_id == ENDPOINT:
+        return text("Asking its server")
     stage = text(STAGE_WORDS[running.stage]) if running.stage in STAGE_WORDS else running.stage
     if running.steps is None:
         return stage

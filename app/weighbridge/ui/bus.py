@@ -67,6 +67,9 @@ class Bus(QObject):
     endpoint_wanted = Signal(str)
     """Let the user add a server by this preset; the page Engines takes it, the window shows the page."""
 
+    endpoint_shown = Signal(str)
+    """Show an endpoint by its id; the page Engines takes it, the window shows the page."""
+
     sign_in_wanted = Signal()
     """Let the user sign in at the Hub; the page Network takes it, the window shows the page."""
 

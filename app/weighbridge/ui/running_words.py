@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from weighbridge.base.words import mark, text
+from weighbridge.library.model import ENDPOINT
 from weighbridge.running.state import Running, State
 
 _STATES: Mapping[State, tuple[str, str]] = {
@@ -14,17 +15,25 @@ _STATES: Mapping[State, tuple[str, str]] = {
     State.STOPPING: ("tight", mark("Stopping")),
     State.FAILED: ("no", mark("Failed")),
 }
+_ELSEWHERE: Mapping[State, str] = {
+    State.STOPPED: mark("Not connected"),
+    State.LOADING: mark("Connecting"),
+    State.READY: mark("Connected"),
+}
+"""Nothing is loaded for what an endpoint serves."""
 
 
-def badge_of(state: State) -> tuple[str, str]:
-    """The kind of a state's badge, and its word."""
-    kind, word = _STATES[state]
+def badge_of(running: Running) -> tuple[str, str]:
+    """The kind of the badge of its state, and its word."""
+    kind, word = _STATES[running.state]
+    if running.engine_id == ENDPOINT:
+        word = _ELSEWHERE.get(running.state, word)
     return kind, text(word)
 
 
 def word_of(running: Running) -> str:
     """Its state in a word, and whether it is pinned."""
-    word = badge_of(running.state)[1]
+    word = badge_of(running)[1]
     return text("{state} · pinned", state=word) if running.pinned else word
 
 

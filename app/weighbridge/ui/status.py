@@ -50,7 +50,7 @@ class Status(QObject):
         if front is None:
             self._topbar.show_model(None, None)
             return
-        note = "" if front.state is State.READY else badge_of(front.state)[1].lower()
+        note = "" if front.state is State.READY else badge_of(front)[1].lower()
         self._topbar.show_model(front.title, self._tps.get(front.model_id), note)
 
     def _speed_told(self, model_id: str, tps: float | None) -> None:

@@ -162,7 +162,11 @@ class Weighing(QObject):
         self._wanted_tps = tps
 
     def load_of(self, model: Model) -> Load:
-        """How `model` is weighed and would be loaded: what the controls leave open is as its preset has it."""
+        """How `model` is weighed and would be loaded: what the controls leave open is as its preset has it. They say
+        nothing of what an endpoint serves.
+        """
+        if model.remote is not None:
+            return self._sources.default_load(model)
         wanted = self._what_if
         told = {
             "key_type": wanted.key_type,

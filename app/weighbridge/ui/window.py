@@ -302,6 +302,7 @@ class Window(QMainWindow):
         self._bus.sign_in_wanted.connect(lambda: self.show_page("network"))
         self._bus.build_wanted.connect(lambda _build: self.show_page("engines"))
         self._bus.endpoint_wanted.connect(lambda _preset: self.show_page("engines"))
+        self._bus.endpoint_shown.connect(lambda _endpoint: self.show_page("engines"))
         self._bus.find_wanted.connect(lambda _query: self.show_page("discover"))
         self._bus.failed.connect(self.show_error)
         self._bus.unmet_found.connect(self._ask_about)

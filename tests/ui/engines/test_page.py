@@ -469,3 +469,16 @@ def test_one_installation_at_a_time(make, qtbot):
     assert made.builds.installation is going
     going.cancel()
     qtbot.waitUntil(lambda: made.builds.installation is None)
+
+
+def test_an_endpoint_is_brought_into_sight_and_one_is_added_by_its_kind(qtbot, make):
+    made = make()
+    services = made.page._services
+    services.endpoints.endpoints.add("http://127.0.0.1:1", title="My box")
+    services.bus.endpoint_shown.emit("my-box")
+    shown = made.page.endpoints.rows["my-box"]
+    qtbot.waitUntil(shown.look.hasFocus)
+    services.bus.endpoint_shown.emit("gone")
+    services.bus.endpoint_wanted.emit("ollama")
+    assert made.page.endpoints.form.preset.currentData() == "ollama"
+    assert made.page.endpoints.form.isVisible()

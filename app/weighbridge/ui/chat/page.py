@@ -508,4 +508,4 @@ def _note(model: Model | None, running: Running | None) -> str:
         return text("not loaded")
     if running.state is State.READY and running.context is not None:
         return text("{context} context", context=number(running.context))
-    return badge_of(running.state)[1]
+    return badge_of(running)[1]

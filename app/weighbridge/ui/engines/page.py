@@ -15,6 +15,7 @@ from weighbridge.base.explain import explain_code
 from weighbridge.base.units import size
 from weighbridge.base.words import text
 from weighbridge.ui.clipboard import copy
+from weighbridge.ui.endpoints.row import EndpointRow
 from weighbridge.ui.endpoints.section import EndpointsSection
 from weighbridge.ui.engines.banner import Banner, Banners
 from weighbridge.ui.engines.build_row import FETCHING, INSTALLING, BuildRow, Remedies
@@ -152,6 +153,13 @@ class EnginesPage(Page):
         self._wanted_id = build_id
         self._find_wanted()
 
+    def show_endpoint(self, endpoint_id: str) -> None:
+        """Have an endpoint in sight."""
+        self._endpoints.show_all()
+        made = self._endpoints.rows.get(endpoint_id)
+        if made is not None:
+            QTimer.singleShot(0, made, lambda: self._bring_endpoint(made))
+
     def do(self, act: Act, build_id: str) -> None:
         """Do what is asked with a build."""
         self._acts[act](build_id)
@@ -206,6 +214,8 @@ class EnginesPage(Page):
         services.endpoints.changed.connect(self._changed)
         services.memories.changed.connect(self._sampled)
         services.bus.build_wanted.connect(self.show_build)
+        services.bus.endpoint_wanted.connect(self._endpoints.open)
+        services.bus.endpoint_shown.connect(self.show_endpoint)
         self._leave = services.settings.subscribe(lambda _value: self._changed())
 
     def _sampled(self) -> None:
@@ -343,6 +353,10 @@ class EnginesPage(Page):
                 self._sections.unfold_for(each)
         self._wanted_id = ""
         QTimer.singleShot(0, made, lambda: self._bring(made))
+
+    def _bring_endpoint(self, made: EndpointRow) -> None:
+        self._area.ensureWidgetVisible(made, 0, 4 * STEP)
+        made.look.setFocus()
 
     def _bring(self, made: BuildRow) -> None:
         self._area.ensureWidgetVisible(made, 0, 4 * STEP)

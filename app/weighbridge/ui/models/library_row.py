@@ -75,7 +75,7 @@ class LibraryRow(Weighed):
             return "no", text("Damaged")
         if self.running is None:
             return None
-        return badge_of(self.running.state)[0], word_of(self.running)
+        return badge_of(self.running)[0], word_of(self.running)
 
     @property
     def context(self) -> int | None:

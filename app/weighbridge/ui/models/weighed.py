@@ -91,8 +91,8 @@ class Weighed:
 
 
 def by_fit(weighed: Weighed) -> tuple[bool, float]:
-    """For sorting: most left first, what is unknown last. What is elsewhere, the nearest first, comes before what does not
-    fit: it can be asked.
+    """For sorting: most left first, what is unknown last. What is elsewhere comes before what does not fit, the nearest
+    first: it can be asked.
     """
     if weighed.model.remote is not None:
         return False, _ELSEWHERE[weighed.model.remote.reach] * float(1 << 60)

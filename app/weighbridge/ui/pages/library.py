@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QPoint, QTimer
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from weighbridge.base.errors import Cancelled, WeighbridgeError
 from weighbridge.base.settings import Settings
@@ -14,12 +14,12 @@ from weighbridge.base.words import text
 from weighbridge.library.model import Model
 from weighbridge.running.state import State
 from weighbridge.ui.adding import Adding
-from weighbridge.ui.clipboard import copy
 from weighbridge.ui.fixing import Fixing
 from weighbridge.ui.in_turns import InTurns
 from weighbridge.ui.library_filters import keeping
 from weighbridge.ui.library_rows import LibraryRows, Listed
 from weighbridge.ui.longest import longest_stated
+from weighbridge.ui.pages.library_acts import ChosenActs
 from weighbridge.ui.pages.library_detail import LibraryDetail
 from weighbridge.ui.pages.library_doubles import Doubles
 from weighbridge.ui.pages.library_foot import LibraryFoot
@@ -34,6 +34,7 @@ from weighbridge.ui.pages.library_templates import Templates
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.room import Room
 from weighbridge.ui.scanning import Scanning
+from weighbridge.ui.served import address_of
 from weighbridge.ui.services import Services
 from weighbridge.ui.showing import Showing
 from weighbridge.ui.starter_fetch import StarterFetch
@@ -100,8 +101,8 @@ class LibraryPage(Page):
         self._adding = Adding(services, self._question, self)
         self._foot = LibraryFoot(services.theme, PARTS)
         self._templates = Templates(services, self._detail.template, self)
-        self._beside = QMenu(text("Load beside it"), self)
-        self._parts = PartsChooser(services, self._detail.parts, self._beside, self)
+        self._acts = ChosenActs(services, self, self._table, self._loads, self._shelf, self._detail)
+        self._parts = PartsChooser(services, self._detail.parts, self._acts.beside, self)
         self._doubles = Doubles(services, self._foot, self._work, self)
         self._stock = Stock(services, self._rows, self._foot, self._shelf, self)
         self._showing = Showing(services, self._table, self._show_unfiltered)
@@ -171,6 +172,11 @@ class LibraryPage(Page):
     def loads(self) -> ChosenLoads:
         """Who loads and stops the chosen model."""
         return self._loads
+
+    @property
+    def acts(self) -> ChosenActs:
+        """What can be done with the chosen model."""
+        return self._acts
 
     @property
     def errors(self) -> ErrorPanel:
@@ -263,11 +269,6 @@ class LibraryPage(Page):
             self._asked_to_measure = True
             self._services.facts.measure(machine)
 
-    def copy_path(self) -> None:
-        """Put the chosen model's path on the clipboard."""
-        if self._table.chosen is not None:
-            copy(str(self._table.chosen.model.path), self._table)
-
     def _lay_out(self) -> None:
         self._table_panel = panel(self._table, margin=0)
         self._table_panel.setContentsMargins(1, 1, 1, 1)
@@ -282,22 +283,6 @@ class LibraryPage(Page):
         whole.setStretch(1 + len(told), 1)
 
     def _add_actions(self) -> None:
-        self._do_load = action(self, text("Load the chosen model"), self._loads.load, "Ctrl+Return")
-        self._do_set = action(self, text("Load with settings…"), self._loads.set_load, "Ctrl+Shift+Return")
-        self._do_stop = action(self, text("Stop the chosen model"), self._loads.stop, "Ctrl+.")
-        self._do_pin = action(self, text("Pin or unpin the chosen model"), self._loads.pin, "Ctrl+Shift+K")
-        self._do_chat = action(self, text("Chat with the chosen model"), self._loads.chat, "Ctrl+J")
-        self._do_copy = action(self, text("Copy the file's path"), self.copy_path, "Ctrl+Shift+P")
-        self._do_reveal = self._on_chosen(text("Show in the file manager"), self._shelf.show_in_files, "Ctrl+Shift+E")
-        self._do_verify = self._on_chosen(text("Verify the chosen model"), self._shelf.verify, "Ctrl+Shift+V")
-        self._do_remove = self._on_chosen(text("Remove the chosen model…"), self._shelf.remove, "Del")
-        self._do_note = action(self, text("Write a note on the chosen model"), self._detail.note.setFocus, "F2")
-        self._menu = QMenu(self._detail.more)
-        self._menu.addActions([self._do_set, self._do_reveal, self._do_copy, self._do_verify, self._do_note])
-        self._menu.addSeparator()
-        self._menu.addAction(self._do_remove)
-        self._menu.insertMenu(self._do_remove, self._beside)
-        self._detail.more.setMenu(self._menu)
         action(self, text("What if: another card, other memory"), self._machine.open, "Ctrl+Shift+W")
         menu = self._head.add.menu()
         menu.addAction(action(self, text("Add files…"), self._adding.choose_files, "Ctrl+O"))
@@ -305,16 +290,6 @@ class LibraryPage(Page):
         action(self, text("Rescan the Library"), self.rescan, "F5")
         action(self, text("Search the Library"), self._search.setFocus, "Ctrl+F")
         action(self, text("Get the starter model"), self.fetch_starter, "Ctrl+Shift+G")
-
-    def _on_chosen(self, words: str, act: Callable[[Model], object], keys: str) -> QAction:
-        """An action on the chosen model."""
-
-        def do() -> None:
-            chosen = self._table.chosen
-            if chosen is not None:
-                act(chosen.model)
-
-        return action(self, words, do, keys)
 
     def _connect(self) -> None:
         self._chips.changed.connect(self._filter)
@@ -336,9 +311,9 @@ class LibraryPage(Page):
         self._table.chosen_changed.connect(self._show_chosen)
         self._table.chosen_told.connect(lambda: self._steps.ask(self._show_chosen))
         self._table.entered.connect(self._enter)
-        self._table.menu_wanted.connect(self._show_menu)
+        self._table.menu_wanted.connect(self._acts.show_menu)
         self._detail.load_wanted.connect(self._loads.load)
-        self._fixing.serve(self._detail.failure, self._do_verify.trigger)
+        self._fixing.serve(self._detail.failure, self._acts.verify.trigger)
         self._detail.settings_wanted.connect(self._loads.set_load)
         self._detail.stop_wanted.connect(self._loads.stop)
         self._detail.pin_wanted.connect(self._loads.pin)
@@ -374,14 +349,6 @@ class LibraryPage(Page):
             return
         ready = chosen.running is not None and chosen.running.state is State.READY
         (self._loads.chat if ready else self._loads.load)()
-
-    def _show_menu(self, place: QPoint) -> None:
-        menu = QMenu(self)
-        menu.addActions([self._do_load, self._do_stop, self._do_pin, self._do_chat])
-        menu.addSeparator()
-        menu.addActions(self._menu.actions())
-        menu.exec(place)
-        menu.deleteLater()
 
     def _context_chosen(self, context: int) -> None:
         self._services.settings.change(context=context)
@@ -562,23 +529,18 @@ class LibraryPage(Page):
         if chosen is not None:
             weighing = self._services.weighing
             view, elsewhere = weighing.speed_view(chosen.choice), weighing.other is not None
-            self._detail.show_row(chosen, weighing.closely(chosen.model), view, elsewhere=elsewhere)
+            address = address_of(self._services, chosen.model)
+            closely = weighing.closely(chosen.model)
+            self._detail.show_row(chosen, closely, view, elsewhere=elsewhere, address=address)
             self._fixing.look(self._detail.failure, chosen.model, chosen.running)
             if self.isVisible():
                 self._templates.show(chosen)
             self._parts.show(chosen)
             self._detail.show_preset(preset_in_words(self._services, chosen.model))
-            weighing.look_closely(chosen.model)
-        whole = chosen is not None and chosen.model.problem is None
-        active = chosen is not None and chosen.running is not None and chosen.running.state is not State.FAILED
-        self._do_load.setEnabled(whole and not active)
-        self._do_set.setEnabled(whole)
-        self._do_stop.setEnabled(active)
-        self._do_pin.setEnabled(active)
-        self._ask_room(None if chosen is None or active or not whole or not self.isVisible() else chosen.model)
-        self._do_chat.setEnabled(whole)
-        for each in (self._do_copy, self._do_reveal, self._do_verify, self._do_remove, self._do_note):
-            each.setEnabled(chosen is not None)
+            weighing.look_closely(chosen.model if chosen.model.remote is None else None)
+        self._acts.show(chosen)
+        may_load = chosen is not None and self._acts.load.isEnabled() and self.isVisible()
+        self._ask_room(chosen.model if chosen is not None and may_load else None)
 
     def _ask_room(self, model: Model | None) -> None:
         """What loading `model` would end."""

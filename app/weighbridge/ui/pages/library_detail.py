@@ -13,9 +13,10 @@ from weighbridge.choices.load_words import load_in_words
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running, State
 from weighbridge.ui.close_look import Closely
+from weighbridge.ui.elsewhere_words import served_in_words, where_it_goes
 from weighbridge.ui.folders import short
 from weighbridge.ui.models.library_row import LibraryRow
-from weighbridge.ui.source_words import source_in_words
+from weighbridge.ui.source_words import whose_in_words
 from weighbridge.ui.speed_view import SpeedView
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.badge import Badge
@@ -56,6 +57,7 @@ class LibraryDetail(QFrame):
         self._note = NoteLine()
         self._note.setMaximumWidth(self.fontMetrics().height() * _NOTE_EMS)
         self._note.written.connect(self._note_written)
+        self._served = selectable(label("", wrap=True))
         self._told = selectable(label("", "dim", wrap=True))
         self._told.hide()
         self._preset = selectable(label("", "dim", wrap=True))
@@ -146,6 +148,20 @@ class LibraryDetail(QFrame):
         self._ends.setText(words if not self._load.isHidden() else "")
 
     @property
+    def place(self) -> str:
+        """Whose it is, and where."""
+        return self._path.text()
+
+    @property
+    def served(self) -> str:
+        """What its server says of it, where an endpoint serves it; else ""."""
+        return self._served.text()
+
+    @property
+    def _is_served(self) -> bool:
+        return self._row is not None and self._row.model.remote is not None
+
+    @property
     def weighed(self) -> WeighedView:
         """What it needs, and how fast it would be."""
         return self._weighed
@@ -157,23 +173,27 @@ class LibraryDetail(QFrame):
         speed: SpeedView | None = None,
         *,
         elsewhere: bool = False,
+        address: str = "",
     ) -> None:
-        """Show `shown`; with `close`, what only a close look tells. `elsewhere`: it was weighed for another machine."""
+        """Show `shown`; with `close`, what only a close look tells. `elsewhere`: it was weighed for another machine.
+        `address`: where its endpoint is, of what one serves.
+        """
         if self._row is not None and self._row.model.id != shown.model.id:
             self._note.leave()
             self.tell("")
         self._row = shown
         model, running = shown.model, shown.running
         self._title.setText(model.title)
-        self._show_path(model)
+        self._show_place(model, address)
         self._note.show_note(shown.mark.note)
         badge = shown.badge
         self._badge.setVisible(badge is not None)
         if badge is not None:
             self._badge.say(*badge)
         self._weighed.show_weighed(shown, close, speed, None if elsewhere else running)
+        self._weighed.setVisible(model.remote is None)
         self._show_running(running)
-        self._show_buttons(running.state if running else State.STOPPED, model.problem is None)
+        self._show_buttons(running.state if running else State.STOPPED, model)
         self._show_pin(running)
 
     def tell(self, words: str) -> None:
@@ -209,7 +229,9 @@ class LibraryDetail(QFrame):
         middle = row(left, column(self._settings, None), gap=6)
         middle.setStretch(0, 1)
         inner = QWidget()
-        held = column(self._path, self._note, self._told, self._preset, self._error, middle, owner=inner, gap=2)
+        held = column(
+            self._path, self._served, self._note, self._told, self._preset, self._error, middle, owner=inner, gap=2
+        )
         held.setContentsMargins(4 * STEP, 0, 4 * STEP, 3 * STEP)
         top.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 0)
         self._area = FittedArea(inner)
@@ -217,8 +239,12 @@ class LibraryDetail(QFrame):
         outer.setContentsMargins(1, 1, 1, 1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
-    def _show_path(self, model: Model) -> None:
-        self._path.setText(f"{source_in_words(model.source)} · {short(model.path, Path.home())}")
+    def _show_place(self, model: Model, address: str) -> None:
+        place = short(model.path, Path.home()) if model.remote is None else address
+        self._path.setText(" · ".join(filter(None, (whose_in_words(model), place))))
+        served = () if model.remote is None else (served_in_words(model.remote), where_it_goes(model.remote))
+        self._served.setText(" ".join(served))
+        self._served.setVisible(bool(served))
 
     def _show_unfolded(self, is_open: bool) -> None:
         """What was unfolded comes into sight, once it has its place."""
@@ -232,7 +258,8 @@ class LibraryDetail(QFrame):
     def _show_running(self, running: Running | None) -> None:
         loading = running is not None and running.state is State.LOADING
         self._loading.setVisible(loading)
-        self._settings.setVisible(running is not None and running.state is State.READY)
+        ready = running is not None and running.state is State.READY
+        self._settings.setVisible(ready and not self._is_served)
         if running is not None:
             self._settings.show_settings(running.settings)
         if loading:
@@ -254,19 +281,25 @@ class LibraryDetail(QFrame):
 
     def _show_pin(self, running: Running | None) -> None:
         """Only what is loaded, or loads, can be kept."""
-        self._pin.setVisible(running is not None and running.state in (State.LOADING, State.READY))
+        held = running is not None and running.state in (State.LOADING, State.READY)
+        self._pin.setVisible(held and not self._is_served)
         pinned = running is not None and running.pinned
         self._pin.setText(text("Unpin") if pinned else text("Pin"))
         self._pin.setAccessibleName(self._pin.text())
         self._pin.setToolTip(text("A pinned model is not ended to make room, nor for being unused"))
 
-    def _show_buttons(self, state: State, whole: bool) -> None:
-        active = state in (State.LOADING, State.READY, State.STOPPING)
+    def _show_buttons(self, state: State, model: Model) -> None:
+        """Nothing is loaded for what an endpoint serves: its server is asked whether it is there."""
+        whole, active = model.problem is None, state in (State.LOADING, State.READY, State.STOPPING)
+        load = text("Connect") if self._is_served else text("Load")
+        self._load.setText(load)
+        self._load.setAccessibleName(load)
         self._load.setVisible(whole and not active)
         self._stop.setVisible(active)
         self._stop.setEnabled(state is not State.STOPPING)
-        words = text("Cancel") if state is State.LOADING else text("Stop")
+        end = text("Disconnect") if self._is_served else text("Stop")
+        words = text("Cancel") if state is State.LOADING else end
         self._stop.setText(words)
         self._stop.setAccessibleName(words)
         self._chat.setVisible(whole)
-        self._set.setVisible(whole and not active)
+        self._set.setVisible(whole and not active and not self._is_served)

@@ -30,7 +30,7 @@ class ChosenLoads:
     def set_load(self) -> None:
         """Load it with settings."""
         chosen = self._table.chosen
-        if chosen is not None and chosen.model.problem is None:
+        if chosen is not None and chosen.model.problem is None and chosen.model.remote is None:
             self._services.bus.load_wanted.emit(chosen.model.id, self._services.weighing.load_of(chosen.model))
 
     def stop(self) -> None:

@@ -72,7 +72,8 @@ class WeighedView(QWidget):
         """Show `shown`; with `close`, what only a close look tells. `running`: what its engine takes, instead of what
         it would; None where it does not run, or was weighed for another machine.
         """
-        model, choice = shown.model, shown.choice if shown.model.problem is None else None
+        model = shown.model
+        choice = shown.choice if model.problem is None and model.remote is None else None
         held = running if running is not None and running.state is State.READY else None
         self._speed.show_view(speed or SpeedView())
         self._problem.setVisible(model.problem is not None)
@@ -87,7 +88,7 @@ class WeighedView(QWidget):
         badge = shown.fit_badge
         self.fit.setVisible(badge is not None)
         if badge is not None:
-            self.fit.say(*badge)
+            self.fit.say(*badge, shown.fit_glyph)
         self.where.setText(weight.where(choice.fit) if choice is not None else "")
 
     def _show_bars(self, choice: Choice | None, held: Running | None) -> str:
