@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from weighbridge.base.settings import THEMES
 from weighbridge.base.words import mark, text
 from weighbridge.running.state import State
+from weighbridge.ui.elsewhere_words import leaving_in_words
 from weighbridge.ui.matching import Entry
 from weighbridge.ui.running_words import running_of, word_of
 from weighbridge.ui.services import Services
@@ -57,7 +58,8 @@ def model_entries(services: Services) -> list[Entry]:
         if model.problem is not None:
             continue
         process = running_of(model.id, running)
-        hint = word_of(process) if process else (model.quant or "")
+        doing = word_of(process) if process else (model.quant or "")
+        hint = " · ".join(filter(None, (leaving_in_words(model), doing)))
         title = text("Chat with {model}", model=model.title)
         ready = process is not None and process.state is State.READY
         entries.append((not ready, Entry(title, hint, _calling(services.bus.chat_wanted.emit, model.id))))

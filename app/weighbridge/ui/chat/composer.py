@@ -62,10 +62,20 @@ class Composer(QFrame):
         self._busy = busy
         self._look()
 
-    def set_target(self, model_title: str | None) -> None:
-        """Who gets the message; None where there is no model to send it to."""
+    @property
+    def placeholder(self) -> str:
+        """What stands where nothing is written."""
+        return self._edit.placeholderText()
+
+    def set_target(self, model_title: str | None, *, leaves: bool = False) -> None:
+        """Who gets the message; None where there is no model to send it to. `leaves`: it leaves this computer."""
         self._may_send = model_title is not None
-        shown = text("Message {model}", model=model_title) if model_title else text("No model to send to")
+        if model_title is None:
+            shown = text("No model to send to")
+        elif leaves:
+            shown = text("Message {model}; it leaves this computer", model=model_title)
+        else:
+            shown = text("Message {model}", model=model_title)
         self._edit.setPlaceholderText(shown)
         self._look()
 

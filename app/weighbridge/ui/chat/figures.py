@@ -17,7 +17,7 @@ def answer_line(message: Message) -> str:
     figures = message.figures
     parts = [_ending(message)]
     if figures.get("decode_tps") is not None:
-        parts.append(speed(figures["decode_tps"]))
+        parts.append(counted_mark(figures.get("source")) + speed(figures["decode_tps"]))
     if figures.get("output_tokens"):
         parts.append(tokens(figures["output_tokens"]))
     if figures.get("ttft_ms") is not None:
@@ -44,6 +44,11 @@ def thought_line(figures: Mapping[str, Any], thinking: bool) -> str:
     if figures.get("thought_ms") is None:
         return text("Thought")
     return text("Thought for {time}", time=seconds(figures["thought_ms"]))
+
+
+def counted_mark(source: object) -> str:
+    """ "~" before a speed that was counted here, out of pieces of text; "" before one that the engine told."""
+    return "~" if source == "counted" else ""
 
 
 def source_in_words(reading: Reading) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QWheelEvent
@@ -60,10 +60,37 @@ class OptionsPane(QFrame):
         self._note.setWordWrap(True)
         self._reload = button(text("Load again now"), self.reload_wanted.emit)
         self._all = button(text("Load with settings…"), self.settings_wanted.emit)
+        self._loaded = QWidget()
+        self._samplers: Mapping[str, QSpinBox | QDoubleSpinBox] = {
+            "temperature": self._temperature,
+            "top_k": self._top_k,
+            "top_p": self._top_p,
+            "min_p": self._min_p,
+            "seed": self._seed,
+        }
+        self._elsewhere = label("", "dim", wrap=True)
+        self._unsent = label("", "dim", wrap=True)
+        self._unsent.hide()
         self._settle = QTimer(self, interval=SETTLE_MS, singleShot=True)
         self._settle.timeout.connect(self.changed)
         self._build()
         self.show_effective((), differs=False)
+        self.show_served(None)
+
+    @property
+    def unsent(self) -> str:
+        """Which samplers are not sent, and why, as it is said."""
+        return self._unsent.text()
+
+    @property
+    def elsewhere(self) -> str:
+        """Who says how the model is loaded, where that is not for the user to say."""
+        return self._elsewhere.text()
+
+    @property
+    def samplers(self) -> Mapping[str, QSpinBox | QDoubleSpinBox]:
+        """The fields of sampling, by their names in a request."""
+        return self._samplers
 
     @property
     def options(self) -> Options:
@@ -102,6 +129,28 @@ class OptionsPane(QFrame):
         self._note.setVisible(differs)
         self._reload.setVisible(differs)
 
+    def show_served(self, endpoint: str | None, lacking: Collection[str] = ()) -> None:
+        """The model is served by this endpoint, which does not understand the fields `lacking` of a request; None: it
+        is loaded here, and understands all.
+        """
+        self._loaded.setVisible(endpoint is None)
+        self._elsewhere.setVisible(endpoint is not None)
+        self._elsewhere.setText(
+            text("How it is loaded is for {endpoint} to say.", endpoint=endpoint) if endpoint else ""
+        )
+        unsent = text("{endpoint} does not understand it: it is not sent.", endpoint=endpoint or "")
+        for name, field in self._samplers.items():
+            field.setEnabled(name not in lacking)
+            field.setToolTip(unsent if name in lacking else "")
+        names = [field.accessibleName() for name, field in self._samplers.items() if name in lacking]
+        listed = text(
+            "{endpoint} does not understand these, so they are not sent: {names}.",
+            endpoint=endpoint or "",
+            names=", ".join(names),
+        )
+        self._unsent.setText(listed if names else "")
+        self._unsent.setVisible(bool(names))
+
     def shut(self) -> None:
         """The page goes away."""
         self._settle.stop()
@@ -125,8 +174,15 @@ class OptionsPane(QFrame):
             load,
             self._note,
             row(self._reload, self._all, None),
+            owner=self._loaded,
+            gap=2,
+        )
+        column(
+            self._loaded,
+            self._elsewhere,
             _heading(text("Sampling"), below=True),
             sampling,
+            self._unsent,
             _heading(text("System prompt"), below=True),
             self._prompt,
             None,

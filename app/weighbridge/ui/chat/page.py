@@ -18,7 +18,7 @@ from weighbridge.chat.answering import News, Phase
 from weighbridge.chat.client import ChatClient
 from weighbridge.chat.conversation import Conversation, Message
 from weighbridge.chat.meter import Reading
-from weighbridge.library.model import Model
+from weighbridge.library.model import Model, Reach
 from weighbridge.running.state import Running, State
 from weighbridge.ui.asking import Asking
 from weighbridge.ui.chat.base_load import base_load
@@ -35,11 +35,14 @@ from weighbridge.ui.chat.options_pane import OptionsPane
 from weighbridge.ui.chat.panes import Panes
 from weighbridge.ui.chat.strip import LiveStrip
 from weighbridge.ui.chat.switcher import ModelSwitcher
+from weighbridge.ui.elsewhere_words import reach_badge, where_it_goes
 from weighbridge.ui.fixing import Fixing, Go
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.room import Room
 from weighbridge.ui.running_words import badge_of
+from weighbridge.ui.served import not_understood
 from weighbridge.ui.services import Services
+from weighbridge.ui.widgets.badge import Badge
 from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.empty_state import EmptyState
 from weighbridge.ui.widgets.finding_panel import FindingPanel
@@ -74,6 +77,9 @@ class ChatPage(Page):
         self._dialogue = Dialogue(services.store, *asked, self)
         self._list = ConversationList(services.theme)
         self._switcher = ModelSwitcher()
+        self._reach = Badge(services.theme, "unknown", "")
+        self._reach.give_way(reach_badge(Reach.INTERNET)[1])
+        self._settings = button(text("Settings…"), self._set_load, name=text("Load with settings…"))
         self._note = ElidedLabel()
         self._note.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self._column = MessageColumn(Drawing(services.theme, services.background))
@@ -173,7 +179,9 @@ class ChatPage(Page):
         """Ask for what the chosen model is loaded with, not for what was asked before."""
         model = self._chosen.model
         options = self._options.options.following(load)
-        if model is not None and model.id == model_id and options != self._options.options:
+        if model is None or model.remote is not None:
+            return
+        if model.id == model_id and options != self._options.options:
             self._options.show_options(options)
             self._keep_options()
 
@@ -214,8 +222,8 @@ class ChatPage(Page):
         self._chats_button = button(text("Chats"), self._toggle_list)
         self._options_button = button(text("Options"), self._toggle_options)
         head = QWidget()
-        settings = button(text("Settings…"), self._set_load, name=text("Load with settings…"))
-        row(self._switcher, settings, self._note, None, self._chats_button, self._options_button, owner=head, gap=2)
+        first, last = (self._switcher, self._reach, self._settings), (self._chats_button, self._options_button)
+        row(*first, self._note, None, *last, owner=head, gap=2)
         middle = QWidget()
         whole = column(head, self._middle, self._error, self._loading, self._strip, self._composer, owner=middle, gap=2)
         whole.setStretch(1, 1)
@@ -265,7 +273,7 @@ class ChatPage(Page):
         action(self, text("Show or hide the list of chats"), self._toggle_list, "Ctrl+B")
         action(self, text("Show or hide the options"), self._toggle_options, "Ctrl+Alt+B")
         action(self, text("Load the chosen model now"), self._load)
-        action(self, text("Load with settings…"), self._set_load, "Ctrl+Shift+Return")
+        self._do_set = action(self, text("Load with settings…"), self._set_load, "Ctrl+Shift+Return")
 
     def _restore(self) -> None:
         """What was open at the last end, at the same place."""
@@ -360,7 +368,8 @@ class ChatPage(Page):
         loaded = running is not None and running.state is not State.FAILED
         self._room.ask(None if loaded or not self.isVisible() else model, load)
         self._show_note()
-        self._composer.set_target(model.title if model is not None else None)
+        self._composer.set_target(model.title if model is not None else None, leaves=bool(model and model.leaves))
+        self._show_served(model)
         self._loading.show_running(running, self._dialogue.place)
         self._strip.show_memory(running.memory_bytes if running is not None else None)
         self._show_effective(model, running)
@@ -368,6 +377,19 @@ class ChatPage(Page):
         if running is not None and running.state is State.FAILED:
             self._dialogue.blame(running)
         self._show_failure(model, running)
+
+    def _show_served(self, model: Model | None) -> None:
+        """How far what is asked of the model goes; and of what an endpoint serves nothing of loads and memory."""
+        remote = None if model is None else model.remote
+        self._reach.setVisible(bool(model and model.leaves))
+        if remote is not None:
+            self._reach.say(*reach_badge(remote.reach))
+            self._reach.setToolTip(where_it_goes(remote))
+        self._settings.setVisible(remote is None)
+        self._do_set.setEnabled(remote is None)
+        self._strip.have_memory(remote is None)
+        lacking = () if model is None else not_understood(self._services, model, self._options.samplers)
+        self._options.show_served(None if remote is None else remote.endpoint, lacking)
 
     def _show_failure(self, model: Model | None, running: Running | None) -> None:
         """What can be done where the chosen model could not be loaded."""
@@ -389,7 +411,7 @@ class ChatPage(Page):
     def _show_effective(self, model: Model | None, running: Running | None) -> None:
         ready = running is not None and running.state is State.READY
         differs = False
-        if model is not None and running is not None and ready:
+        if model is not None and model.remote is None and running is not None and ready:
             differs = self._asked_load(model) != running.load
         self._options.show_effective(running.settings if running is not None and ready else (), differs=differs)
 
@@ -398,8 +420,9 @@ class ChatPage(Page):
             self._empty.say(text("There is no model here yet."))
             self._empty.button.setText(text("Open the Library"))
         else:
-            self._empty.say(text("Ask {model} something.", model=model.title))
-            self._empty.button.setText(text("Load it now"))
+            ask = text("Ask {model} something.", model=model.title)
+            self._empty.say(ask, "" if model.remote is None else where_it_goes(model.remote))
+            self._empty.button.setText(text("Load it now") if model.remote is None else text("Connect now"))
         self._empty.button.setVisible(running is None or running.state is State.FAILED)
 
     def _fill_emptiness(self) -> None:
@@ -416,13 +439,16 @@ class ChatPage(Page):
         self._services.background.stream(_wait_for(loading), lambda _running: None, self._not_found, "load")
 
     def _asked_load(self, model: Model) -> Load:
-        """As the options say; what they leave open is as it is loaded, or would be."""
-        return self._options.options.load(base_load(self._services.supervisor, model))
+        """As the options say; what they leave open is as it is loaded, or would be. Of what an endpoint serves they say
+        nothing.
+        """
+        base = base_load(self._services.supervisor, model)
+        return base if model.remote is not None else self._options.options.load(base)
 
     def _set_load(self) -> None:
         """Load the chosen model with settings."""
         model = self._chosen.model
-        if model is not None:
+        if model is not None and model.remote is None:
             self._services.bus.load_wanted.emit(model.id, self._asked_load(model))
 
     def _cancel_load(self) -> None:
@@ -505,7 +531,7 @@ def _note(model: Model | None, running: Running | None) -> str:
     if model is None:
         return ""
     if running is None:
-        return text("not loaded")
+        return text("not loaded") if model.remote is None else text("not connected")
     if running.state is State.READY and running.context is not None:
         return text("{context} context", context=number(running.context))
     return badge_of(running)[1]

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 from weighbridge.base.units import MIB, number, seconds, size
 from weighbridge.base.words import text
 from weighbridge.chat.meter import Reading
-from weighbridge.ui.chat.figures import left_in_words, of_in_words, prompt_in_words, source_in_words
+from weighbridge.ui.chat.figures import counted_mark, left_in_words, of_in_words, prompt_in_words, source_in_words
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.parts import row, scaled
 
@@ -114,6 +114,7 @@ class Speed(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._tps: float | None = None
+        self._mark = ""
         self._course: deque[float] = deque(maxlen=POINTS)
         self._large = scaled(self.font(), 1.75)
         self._large.setWeight(QFont.Weight.Bold)
@@ -125,11 +126,16 @@ class Speed(QWidget):
         """What is shown, in tokens per second."""
         return self._tps
 
-    def say(self, tps: float | None, *, goes_on: bool) -> None:
-        """Show `tps`; its course grows while the answer `goes_on`."""
+    @property
+    def shown(self) -> str:
+        """The same as it is written."""
+        return "–" if self._tps is None else f"{self._mark}{number(self._tps, 1)}"
+
+    def say(self, tps: float | None, *, goes_on: bool, mark: str = "") -> None:
+        """Show `tps`, with `mark` before it; its course grows while the answer `goes_on`."""
         if goes_on and tps is not None:
             self._course.append(tps)
-        self._tps = tps
+        self._tps, self._mark = tps, mark
         self.update()
 
     def clear(self) -> None:
@@ -151,7 +157,7 @@ class Speed(QWidget):
         base = self.height() / 2 + QFontMetricsF(self._large).capHeight() / 2
         painter.setFont(self._large)
         painter.setPen(QColor(tokens.text if self._tps is not None else tokens.dim))
-        shown = "–" if self._tps is None else number(self._tps, 1)
+        shown = self.shown
         painter.drawText(QPointF(0, base), shown)
         wide = QFontMetricsF(self._large).horizontalAdvance(shown)
         painter.setFont(self.font())
@@ -175,7 +181,7 @@ class Speed(QWidget):
         painter.drawPolyline(QPolygonF(points))
 
     def _number_width(self) -> int:
-        wide = QFontMetricsF(self._large).horizontalAdvance("000.0") + self.fontMetrics().horizontalAdvance("tok/s")
+        wide = QFontMetricsF(self._large).horizontalAdvance("~000.0") + self.fontMetrics().horizontalAdvance("tok/s")
         return round(wide) + 2 * STEP
 
 
@@ -192,7 +198,13 @@ class LiveStrip(QFrame):
         self.context = Readout(theme, text("context"), "")
         line = row(self.speed, self.first, self.prompt, self.memory, self.context, owner=self, gap=5)
         line.setContentsMargins(4 * STEP, 2 * STEP, 4 * STEP, 2 * STEP)
+        self._has_memory = True
         self._make_room(_USUAL_CONTEXT)
+
+    def have_memory(self, there: bool) -> None:
+        """Whether there is a memory to show: what an endpoint serves takes none here."""
+        self._has_memory = there
+        self._give_way(self.width())
 
     def clear(self) -> None:
         """A new answer: nothing is known."""
@@ -203,7 +215,7 @@ class LiveStrip(QFrame):
     def show_reading(self, reading: Reading | None, context: int | None, *, goes_on: bool) -> None:
         """Show the figures of an answer; of one that is over, its mean speed."""
         tps = None if reading is None else reading.now_tps if goes_on else reading.decode_tps
-        self.speed.say(tps, goes_on=goes_on)
+        self.speed.say(tps, goes_on=goes_on, mark="" if reading is None else counted_mark(reading.source))
         self.prompt.say(prompt_in_words(reading))
         used = None if reading is None else reading.context_used
         self.first.say("–" if reading is None or reading.ttft_ms is None else seconds(reading.ttft_ms))
@@ -246,6 +258,8 @@ class LiveStrip(QFrame):
         """
         kept = (self.speed.minimumSizeHint().width(), self.first.sizeHint().width(), self.context.sizeHint().width())
         room = width - sum(kept) - 18 * STEP
-        for one, course in ((self.prompt, 0), (self.memory, _COURSE_ROOM)):
+        self.memory.setVisible(self._has_memory)
+        giving = ((self.prompt, 0), *(((self.memory, _COURSE_ROOM),) if self._has_memory else ()))
+        for one, course in giving:
             room -= one.sizeHint().width() + 5 * STEP
             one.setVisible(room >= course)

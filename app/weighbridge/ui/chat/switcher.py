@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QWidget
 from weighbridge.base.words import text
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running, State
+from weighbridge.ui.elsewhere_words import leaving_in_words
 from weighbridge.ui.running_words import running_of, word_of
 
 LONGEST = 44
@@ -38,7 +39,7 @@ class ModelSwitcher(QPushButton):
         self.show_models((), (), None)
 
     def show_models(self, models: Sequence[Model], running: Sequence[Running], chosen: Model | None) -> None:
-        """Name `chosen`; offer `models`, each with what it is doing."""
+        """Name `chosen`; offer `models`, each with what it is doing, and whether what is asked of it leaves."""
         title = chosen.title if chosen is not None else text("No model")
         self.setText(_cut(title))
         self.setAccessibleName(text("Model: {model}", model=title))
@@ -50,14 +51,16 @@ class ModelSwitcher(QPushButton):
         for model in self._models:
             self._menu.addAction(self._entry(model, running_of(model.id, self._running)))
         running = running_of(self._chosen.id, self._running) if self._chosen is not None else None
-        if running is not None and running.state in (State.LOADING, State.READY):
+        served = self._chosen is not None and self._chosen.remote is not None
+        if running is not None and not served and running.state in (State.LOADING, State.READY):
             self._menu.addSeparator()
             self._menu.addAction(self._pin(running))
 
     def _entry(self, model: Model, running: Running | None) -> QAction:
         chosen = self._chosen
         known = running is not None and running.state is not State.STOPPED
-        state = word_of(running) if running is not None and known else ""
+        doing = word_of(running) if running is not None and known else ""
+        state = " · ".join(filter(None, (leaving_in_words(model), doing)))
         made = QAction(f"{_cut(model.title)}\t{state}" if state else _cut(model.title), self._menu)
         made.setCheckable(True)
         made.setChecked(chosen is not None and chosen.id == model.id)

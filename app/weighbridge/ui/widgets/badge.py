@@ -61,6 +61,11 @@ class Badge(QWidget):
         theme.changed.connect(self.update)
         self.say(kind, shown)
 
+    def give_way(self, least: str) -> None:
+        """Be narrower where there is no room, down to what the text `least` takes."""
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(badge_size(self.fontMetrics(), least).width())
+
     def say(self, kind: str, shown: str, glyph: str = "") -> None:
         """Show another kind and text; `glyph` is an icon in place of the kind's own."""
         self._kind, self._shown, self._glyph = kind, shown, glyph
