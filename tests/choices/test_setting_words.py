@@ -4,19 +4,18 @@ from weighbridge.choices.setting_titles import TITLES
 from weighbridge.choices.setting_words import refusal_in_words, setting_hint, setting_in_words, setting_name
 from weighbridge.running.effective import TOLD_ALONE
 from weighbridge_engines.api import Cause
-from weighbridge_engines.llama_settings import CONTROLS
-from weighbridge_engines.program import ENGINES
+from weighbridge_engines.catalogue import catalogue
 
 
-def test_every_setting_of_llama_cpp_has_a_title_and_a_sentence():
-    assert [one.name for one in CONTROLS if one.name not in TITLES] == []
-    assert all(setting_hint(one.name).endswith(".") for one in CONTROLS)
+@pytest.mark.parametrize("engine_id", [each.id for each in catalogue().values()])
+def test_every_setting_of_an_engine_has_a_title_and_a_sentence(engine_id):
+    names = [one.name for one in catalogue()[engine_id].controls]
+    assert [name for name in names if name not in TITLES] == []
+    assert [name for name in names if not setting_hint(name).endswith(".")] == []
 
 
-def test_every_setting_of_a_server_program_has_a_title_and_a_sentence():
-    names = {control.name for engine in ENGINES for control in engine.controls}
-    assert names - TITLES.keys() == set()
-    assert all(setting_hint(name).endswith(".") for name in (*names, *TOLD_ALONE))
+def test_what_is_told_alone_has_a_title_and_a_sentence():
+    assert [name for name in TOLD_ALONE if not setting_hint(name).endswith(".")] == []
 
 
 def test_a_setting_that_is_not_known_is_shown_as_it_is():

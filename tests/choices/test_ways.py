@@ -11,7 +11,7 @@ from weighbridge.base.units import GIB as ONE_GIB
 from weighbridge.base.units import THIN
 from weighbridge.choices.choice import weigh
 from weighbridge.choices.way_words import memory_change_in_words, speed_change_in_words, way_in_words
-from weighbridge.choices.ways import WayKind, ways_out
+from weighbridge.choices.ways import WayKind, takes_all, ways_out
 from weighbridge.estimates.fit import GOOD
 from weighbridge.hardware.machine import Memory, MemoryKind
 
@@ -21,13 +21,13 @@ EIGHT = replace(RTX, memory=Memory(MemoryKind.DEDICATED, 8 * GIB, 8 * GIB))
 SIX = made(layers=10, layer_bytes=GIB // 2)
 
 
-def found(surroundings, load=LOAD, siblings=(), blueprint=TWELVE):
+def found(surroundings, load=LOAD, siblings=(), blueprint=TWELVE, takes=takes_all):
     blueprints = {one.id: SIX for one in siblings}
 
     def weighed_by(one, asked):
         return weigh(one, blueprints.get(one.id, blueprint), asked, surroundings)
 
-    return ways_out(weighed(surroundings, blueprint, load), weighed_by, siblings)
+    return ways_out(weighed(surroundings, blueprint, load), weighed_by, siblings, takes)
 
 
 def test_what_fits_needs_none():
@@ -45,6 +45,11 @@ def test_each_way_gives_up_one_thing_and_fits():
     assert replace(cache.load, key_type=None, value_type=None) == load
     assert quant.model is small
     assert quant.load.context == 32_768
+
+
+def test_a_type_of_cache_that_the_engine_does_not_take_is_no_way():
+    ways = found(here(free_gib=12.9, total_gib=16), replace(LOAD, context=32_768), takes=lambda load: not load.key_type)
+    assert [way.kind for way in ways] == [WayKind.CONTEXT]
 
 
 def test_the_context_is_the_longest_that_fits():

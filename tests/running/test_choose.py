@@ -18,7 +18,8 @@ from weighbridge.running.choose import (
     facts_of,
     prompt_batch,
 )
-from weighbridge_engines.api import Cause, FileFacts
+from weighbridge.running.load_settings import load_for, refusal
+from weighbridge_engines.api import Cause, FileFacts, Load
 from weighbridge_engines.catalogue import catalogue
 
 INFO = ModelInfo(format="gguf", kind=Kind.CHAT, context_length=2048, parameters=135_000_000)
@@ -163,3 +164,43 @@ def test_one_that_could_and_is_not_installed_is_named_before_one_that_cannot():
     with pytest.raises(EngineFailed) as failed:
         engine_for(model, [picky("llama_server", "llama"), absent])
     assert failed.value.values["engine"] == "llama_cpp"
+
+
+PAIRS = [
+    (engine.id, format_id)
+    for engine in catalogue().values()
+    if engine.attach is None
+    for format_id in sorted(engine.formats)
+]
+
+
+@pytest.mark.parametrize(("engine_id", "format_id"), PAIRS)
+def test_each_engine_takes_the_load_that_is_made_by_itself_for_each_of_its_formats(engine_id, format_id):
+    model = replace(MODEL, format=format_id, info=replace(INFO, format=format_id))
+    defaults = Defaults(8, prompt_cache_mib=512, checkpoints=lambda _model, _load: 3, asked=Asked(engine=engine_id))
+    load = default_load(model, defaults)
+    assert (load.engine, load.context, load.threads, load.checkpoints) == (engine_id, 2048, 7, 3)
+    assert refusal(load, catalogue()[engine_id]) is None
+
+
+def test_a_load_for_another_engine_has_what_that_one_can_follow():
+    load = Load(
+        "m.gguf",
+        "m",
+        context=4096,
+        threads=3,
+        slots=4,
+        batch=256,
+        key_type="q8_0",
+        value_type="q8_0",
+        projector="p.gguf",
+        engine="llama_server",
+        in_process=True,
+        sampling={"temperature": 0.2, "mirostat": 1},
+        extra={"cache_reuse": 64},
+    )
+    told = load_for(catalogue()["openvino"], load)
+    assert refusal(told, catalogue()["openvino"]) is None
+    assert (told.engine, told.context, told.threads, told.in_process) == ("openvino", 4096, 3, False)
+    assert (told.batch, told.key_type, told.projector, told.extra) == (None, None, None, {})
+    assert told.sampling == {"temperature": 0.2}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from weighbridge.base.units import number, size
 from weighbridge.base.words import plural, text
 from weighbridge.estimates.cache import kv_bytes, token_bytes
-from weighbridge.estimates.plan import ALIGNED_TO, ELEMENT_BYTES, Plan
+from weighbridge.estimates.plan import ALIGNED_TO, Plan, element_bytes
 from weighbridge.estimates.shape import Certainty, Layer, Shape
 
 
@@ -41,7 +41,8 @@ def _growing(shape: Shape, plan: Plan) -> str:
     )
     each = size(token_bytes(shape, plan))
     if plan.key_type == plan.value_type:
-        element = number(ELEMENT_BYTES[plan.key_type], 0 if ELEMENT_BYTES[plan.key_type] % 1 == 0 else 4)
+        each_bytes = element_bytes(plan.key_type) or 0.0
+        element = number(each_bytes, 0 if each_bytes % 1 == 0 else 4)
         return text("{parts} × {element} bytes = {each} a token.", parts=parts, element=element, each=each)
     return text("{parts}, keys in {key_type}, values in {value_type} = {each} a token.", parts=parts, each=each,
                 key_type=plan.key_type, value_type=plan.value_type)  # fmt: skip

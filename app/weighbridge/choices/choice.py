@@ -13,7 +13,7 @@ from weighbridge.estimates.beside import Beside, fit_beside
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import Place
 from weighbridge.estimates.fit import GOOD, Fit, Verdict, fit
-from weighbridge.estimates.plan import ELEMENT_BYTES, Plan
+from weighbridge.estimates.plan import ELEMENT_BYTES, Plan, element_bytes
 from weighbridge.estimates.speed.speeds import Speeds
 from weighbridge.formats.architectures import Kind
 from weighbridge.hardware.machine import Device, Machine, MemoryKind
@@ -74,7 +74,8 @@ class Elsewhere:
 
 @dataclass(frozen=True)
 class Choice:
-    """One weighed model. `fit` is None where the file is damaged or says nothing; `runner` where nobody runs it.
+    """One weighed model. `fit` is None where the file is damaged or says nothing, or where nobody knows how large the
+    cache of the load is; `runner` where nobody runs it.
 
     They are two fields: a model may fit that nothing here can run. Of the kinds in NOT_RUN there is neither. `load` is
     what was weighed, `places` where. `last_off` is by how much the last load like it took more than was estimated, as a
@@ -113,6 +114,8 @@ def weigh(
     plan = plan_of(load, runner.engine_id)
     if model.format == "gguf":
         _check_types(plan)
+    elif element_bytes(plan.key_type) is None or element_bytes(plan.value_type) is None:
+        return Choice(model, blueprint, runner, None, load)
     places = around.places(runner.engine_id)
     here = fit_beside(blueprint, plan, places, beside or Beside(), with_remedy=with_remedy)
     elsewhere = _elsewhere(blueprint, plan_of(replace(load, batch=None), runner.engine_id), around)

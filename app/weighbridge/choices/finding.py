@@ -261,7 +261,12 @@ def _of_ways(choice: Choice, ground: Ground) -> Iterator[Fix]:
         found = weigh(model, blueprint, load, ground.around, engine_id=engine_id)
         return replace(found, speeds=clock.of(found))
 
-    for way in ways_out(choice, weighed, [model for model, _ in ground.siblings]):
+    engine = ground.around.engines.get(engine_id or "")
+
+    def takes(load: Load) -> bool:
+        return engine is None or refusal(load, engine) is None
+
+    for way in ways_out(choice, weighed, [model for model, _ in ground.siblings], takes):
         load, other = way.choice.load, way.choice.model
         if way.kind is WayKind.QUANT:
             yield Fix(FixKind.OTHER_MODEL, choice.model.id, load, way, other_id=other.id)

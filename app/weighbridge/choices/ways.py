@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from weighbridge.choices.choice import Choice
 from weighbridge.estimates.fit import GOOD, SHORTEST_CONTEXT
-from weighbridge.estimates.plan import ELEMENT_BYTES
+from weighbridge.estimates.plan import ELEMENT_BYTES, element_bytes
 from weighbridge.library.model import Model
 from weighbridge_engines.api import Load
 
@@ -43,14 +43,25 @@ Weigh = Callable[[Model, Load], Choice]
 """Weighs and times a model as a load would load it."""
 
 
-def ways_out(choice: Choice, weighed: Weigh, siblings: Iterable[Model]) -> tuple[Way, ...]:
+Takes = Callable[[Load], bool]
+"""Whether the engine would follow a load."""
+
+
+def takes_all(load: Load) -> bool:
+    """Where nobody knows what the engine would follow."""
+    del load
+    return True
+
+
+def ways_out(choice: Choice, weighed: Weigh, siblings: Iterable[Model], takes: Takes = takes_all) -> tuple[Way, ...]:
     """For a load that does not fit: the longest context with which it does, the KV type with the least loss, the most
     layers on cards, the largest of `siblings` (largest first). Only those with which it really fits; where none of
-    the first three is enough by itself, all of them together.
+    the first three is enough by itself, all of them together. Types of the cache are only those that the engine
+    `takes`.
     """
     if choice.fit is None or choice.fit.verdict in GOOD:
         return ()
-    trial = _Trial(choice, weighed)
+    trial = _Trial(choice, weighed, takes)
     kinds: Sequence[tuple[WayKind, Iterator[Choice]]] = (
         (WayKind.CONTEXT, trial.contexts()),
         (WayKind.CACHE, trial.caches()),
@@ -74,6 +85,7 @@ class _Trial:
 
     choice: Choice
     weighed: Weigh
+    taken: Takes
 
     def contexts(self, **given_up: object) -> Iterator[Choice]:
         """The longest that fits, in steps of a cache."""
@@ -88,9 +100,10 @@ class _Trial:
         plan = self.choice.fit.plan if self.choice.fit else None
         if plan is None or not plan.flash_attention:
             return
-        takes = ELEMENT_BYTES.get(plan.key_type, 0) + ELEMENT_BYTES.get(plan.value_type, 0)
+        both_bytes = (element_bytes(plan.key_type) or 0) + (element_bytes(plan.value_type) or 0)
         for kind in SMALLER_TYPES:
-            if 2 * ELEMENT_BYTES[kind] < takes:
+            load = replace(self.choice.load, key_type=kind, value_type=kind)
+            if 2 * ELEMENT_BYTES[kind] < both_bytes and self.taken(load):
                 yield self._with(key_type=kind, value_type=kind)
 
     def layers(self) -> Iterator[Choice]:

@@ -6,7 +6,7 @@ the shape is.
 
 from __future__ import annotations
 
-from weighbridge.estimates.plan import ELEMENT_BYTES, Plan, aligned
+from weighbridge.estimates.plan import Plan, aligned, element_bytes
 from weighbridge.estimates.shape import Index, Layer, Shape
 
 STATE_BYTES = 4
@@ -50,7 +50,15 @@ def index_row_bytes(index: Index, plan: Plan) -> float:
 
 
 def _row_bytes(key_width: int, value_width: int, plan: Plan) -> float:
-    return key_width * ELEMENT_BYTES[plan.key_type] + value_width * ELEMENT_BYTES[plan.value_type]
+    return key_width * _known_bytes(plan.key_type) + value_width * _known_bytes(plan.value_type)
+
+
+def _known_bytes(kind: str) -> float:
+    """Raises KeyError for a type whose size is not known: what has one is not weighed."""
+    found = element_bytes(kind)
+    if found is None:
+        raise KeyError(kind)
+    return found
 
 
 def layer_state_bytes(layer: Layer, plan: Plan) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -20,6 +21,30 @@ ELEMENT_BYTES: Mapping[str, float] = {
     "iq4_nl": 18 / 32,
 }
 """Bytes that one element of a KV cache takes in llama.cpp, by type: blocks of 32 with their scales."""
+
+_EIGHT, _FOUR, _HALF = 1 + 1 / 32, 0.5 + 1 / 32, 2.0
+_OF_OTHERS: Mapping[str, float] = {
+    **dict.fromkeys(("auto", "none", "float16", "bfloat16"), _HALF),
+    **dict.fromkeys(("fp8", "fp8_e4m3", "fp8_e5m2"), 1.0),
+    **dict.fromkeys(("int8", "mxfp8", "int8_per_token_head", "fp8_per_token_head"), _EIGHT),
+    **dict.fromkeys(("int4", "int4_per_token_head"), _FOUR),
+    **dict.fromkeys(("nvfp4", "fp4_mx_block16"), 0.5 + 1 / 16),
+}
+"""The same by names of server programs: a scale for each tensor, for each head of 128 elements (or each 32 in eight
+bits), and for each 16. What is not told is as it was computed.
+"""
+
+_BITS = re.compile(r"q([2-8])(?:_0)?")
+_SCALE_BITS = 0.5
+
+
+def element_bytes(kind: str) -> float | None:
+    """Bytes of one element of a KV cache of the type `kind`, by the name that any engine has for it; None for one whose
+    size is not known. "q2" to "q8" are those of the ExLlama libraries: so many bits, and half a one for the scale.
+    """
+    known = ELEMENT_BYTES.get(kind, _OF_OTHERS.get(kind))
+    bits = _BITS.fullmatch(kind)
+    return (int(bits[1]) + _SCALE_BITS) / 8 if known is None and bits else known
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from weighbridge.choices.ways import Way, ways_out
 from weighbridge.estimates.estimate import PlaceKind
 from weighbridge.estimates.fit import WHOLE
 from weighbridge.library.model import Model
-from weighbridge.running.load_settings import Change, Control, Kind
+from weighbridge.running.load_settings import Change, Control, Kind, refusal
 from weighbridge.running.speed_observations import SpeedObservation
 from weighbridge.ui.load.draft import Draft
 from weighbridge.ui.weighing_sources import Sources
@@ -100,7 +100,8 @@ def reckon(asked: Asked, sources: Sources, task: Task) -> Reckoned:
     found = replace(found, effects=_effects(clock, draft, now, task), one_card=_one_card(clock, draft, now))
     task.check()
     found = replace(found, options=_options(clock, draft, now, task))
-    return replace(found, ways=ways_out(now, clock.of, siblings(model, asked.others)))
+    takes = lambda load: refusal(load, draft.engine) is None  # noqa: E731 - one use
+    return replace(found, ways=ways_out(now, clock.of, siblings(model, asked.others), takes))
 
 
 def between(before: Choice, after: Choice) -> Effect:
