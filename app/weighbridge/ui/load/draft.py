@@ -8,7 +8,16 @@ from functools import cached_property
 from typing import Any
 
 from weighbridge.base.words import mark
-from weighbridge.running.load_settings import Control, differing, refusal, value_of, with_value
+from weighbridge.running.load_settings import (
+    Control,
+    applied,
+    differing,
+    load_for,
+    refusal,
+    settings_of,
+    value_of,
+    with_value,
+)
 from weighbridge_engines.api import Cause, Engine, Load
 
 
@@ -61,6 +70,26 @@ class Draft:
         """The load as it would be without that one change."""
         return self.put_back(name).load
 
+    def by(self, engine: Engine, able: Iterable[Engine]) -> tuple[Draft, tuple[Cause, ...]]:
+        """With `engine`, which the load asks for now, one of those in `able`: what is asked for otherwise than the
+        program would do by itself, as far as that engine can follow it. Beside it, why the rest cannot be.
+        """
+        plain = replace(self.plain, engine=self.load.engine, in_process=self.load.in_process)
+        base = plain if refusal(plain, engine) is None else replace(load_for(engine, plain), engine=plain.engine)
+        dropped = [Cause("setting.unknown", {"name": name}) for name in _CHOSEN if _lost(name, plain, base)]
+        asked = {name: value for name, value in self.asked.items() if name not in ("engine", "in_process")}
+        made = applied(base, asked, engine)
+        changed = replace(self, load=made.load, engine=engine, controls=settings_of(engine, able))
+        return changed, (*dropped, *made.left_out)
+
+
+_CHOSEN = ("projector", "draft", "adapters", "template")
+"""What the program names in a load because somebody chose it for the model."""
+
+
+def _lost(name: str, before: Load, after: Load) -> bool:
+    return bool(getattr(before, name)) and not getattr(after, name)
+
 
 @dataclass(frozen=True)
 class Group:
@@ -73,10 +102,10 @@ class Group:
 
 
 _GROUPS: tuple[tuple[str, str, frozenset[str]], ...] = (
-    ("memory", mark("Memory"), frozenset({"context"})),
+    ("memory", mark("Memory"), frozenset({"context", "memory"})),
     ("cards", mark("Cards"), frozenset({"cards"})),
-    ("speed", mark("Speed"), frozenset({"prompt", "processor"})),
-    ("beside", mark("Beside the model"), frozenset({"beside"})),
+    ("speed", mark("Speed"), frozenset({"prompt", "prompts", "processor"})),
+    ("beside", mark("Beside the model"), frozenset({"beside", "draft"})),
     ("sampling", mark("Sampling defaults"), frozenset({"sampling"})),
     ("form", mark("Template and RoPE"), frozenset({"form", "rope"})),
 )

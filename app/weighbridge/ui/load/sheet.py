@@ -149,6 +149,15 @@ class LoadSheet(Page):
         preset = self._services.presets.default(model)
         if preset is not None and before == default:
             self._keeper.take(preset)
+        self._say_refusal()
+
+    def _say_refusal(self) -> None:
+        """Why the engine would not follow the load, where that is about nothing that has a field here."""
+        refusal = self._draft.refusal if self._draft is not None else None
+        named = "" if refusal is None else str(refusal.values.get("name", ""))
+        fields = {control.name for each in self._sections for control in each.group.controls}
+        if refusal is not None and named not in fields:
+            self._say(str(refusal_in_words(refusal)))
 
     def set_value(self, name: str, value: Any) -> None:
         """Ask for a value; None leaves it to the engine."""
@@ -156,7 +165,7 @@ class LoadSheet(Page):
             return
         draft = self._draft.with_value(name, value)
         if name in ("engine", "in_process"):
-            self._change_engine(draft)
+            self._choose_engine(draft)
         else:
             self._use(draft)
 
@@ -264,15 +273,33 @@ class LoadSheet(Page):
         running = running_of(self._model.id, self._services.supervisor.running())
         return running if running is not None and running.state in _HOLDING else None
 
+    def _choose_engine(self, draft: Draft) -> None:
+        """Another engine knows other settings: it is told what it can follow of them, and the rest is said."""
+        engine = self._shown_engine(draft.load)
+        if engine is None or engine.id == draft.engine.id:
+            self._change_engine(draft)
+            return
+        self._forget()
+        changed, left_out = draft.by(engine, self._able())
+        self._use_engine(changed)
+        said = text("{engine} does not follow all that was asked for.", engine=engine.title)
+        self._say(" ".join([said, *(str(refusal_in_words(each)) for each in left_out)]) if left_out else "")
+
     def _change_engine(self, draft: Draft) -> None:
-        """Another engine knows other settings."""
+        """The engine of a load that is taken as it is."""
+        engine = self._shown_engine(draft.load)
+        if engine is not None:
+            self._use_engine(replace(draft, engine=engine, controls=settings_of(engine, self._able())))
+
+    def _shown_engine(self, load: Load) -> Engine | None:
+        """The engine of `load`; None where there is none, and then it is said why."""
         try:
-            engine = self._engine_of(draft.load)
+            engine = self._engine_of(load)
         except WeighbridgeError as error:
             self._errors.show_error(error)
-            return
+            return None
         self._errors.hide()
-        self._use_engine(replace(draft, engine=engine, controls=settings_of(engine, self._able())))
+        return engine
 
     def _use_engine(self, draft: Draft) -> None:
         known = self._draft.controls if self._draft is not None and self._sections else None
