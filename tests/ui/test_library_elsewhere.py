@@ -40,7 +40,7 @@ def test_a_row_tells_where_it_is_and_nothing_that_it_would_take_here():
         "DISK": "–",
         "CONTEXT": "32,768",
         "MEMORY": "–",
-        "FIT": "Leaves this computer, stays in your network",
+        "FIT": "Leaves to your network",
         "SPEED": "–",
         "RUNNER": "",
         "USED": "never",
@@ -53,7 +53,7 @@ def test_a_row_tells_where_it_is_and_nothing_that_it_would_take_here():
     ("endpoint", "badge", "glyph"),
     [
         (HERE, ("fits", "On this computer"), "check"),
-        (BOX, ("tight", "Leaves this computer, stays in your network"), "network"),
+        (BOX, ("tight", "Leaves to your network"), "network"),
         (HOSTED, ("partial", "Leaves this computer"), "network"),
     ],
 )

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from tests.ui.fakes import FakePort, running
+from tests.ui.served_elsewhere import BOX, HERE, HOSTED, file, served
 
 from weighbridge.base.errors import Refused
 from weighbridge.server.requests import HUNG_UP, RequestRow
@@ -126,3 +127,15 @@ def test_the_item_model_keeps_qts_rules(qtmodeltester):
     model.show_rows([request(prompt_tokens=None, model=None)])
     qtmodeltester.check(model)
     assert model.index(0, 4).data() == ""
+
+
+def test_what_leaves_this_computer_is_marked_among_what_the_port_answers_for(page, full, monkeypatch):
+    here = [served(HERE), served(BOX), served(HOSTED), file()]
+    monkeypatch.setattr(type(full.library), "models", property(lambda library: tuple(here)))
+    full.supervisor.become(full.bus, running("qwen3:8b@my-box", engine_id="endpoint"))
+    assert page._served_lines == [
+        "qwen3:8b@my-box · leaves this computer · connected",
+        "qwen3:8b@ollama",
+        "qwen3:8b@openrouter · leaves this computer",
+        "qwen3-0.6b",
+    ]

@@ -16,13 +16,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from tests.ui.fakes import FakePort, machine, running
+from tests.ui.served_elsewhere import served
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.settings import SettingsStore
 from weighbridge.hardware.machine import Device, Memory, MemoryKind
 from weighbridge.running.state import State
-from weighbridge.ui.bus import Bus
 from weighbridge.ui.advisor.page import AdvisorPage
+from weighbridge.ui.bus import Bus
 from weighbridge.ui.chat.page import ChatPage
 from weighbridge.ui.discover.page import DiscoverPage
 from weighbridge.ui.engines.page import EnginesPage
@@ -130,6 +131,19 @@ def test_the_top_bar_names_the_model_and_its_speed(window, full):
     assert bar._model.text() == "A · loading"
     full.supervisor.become(full.bus)
     assert bar._model.text() == "No model loaded"
+
+
+def test_the_top_bar_names_the_endpoint_of_what_is_served_elsewhere(window, full, monkeypatch):
+    bar = window._topbar
+    monkeypatch.setattr(type(full.library), "models", property(lambda library: (served(),)))
+    full.supervisor.become(full.bus, running("qwen3:8b@my-box", State.LOADING, engine_id="endpoint"))
+    assert bar._model.text() == "qwen3:8b · My box · connecting"
+    full.supervisor.become(full.bus, running("qwen3:8b@my-box", engine_id="endpoint"))
+    assert bar._model.text() == "qwen3:8b · My box"
+    assert "leaves this computer" in bar._model.toolTip()
+    assert "leaves this computer" in bar._model.accessibleDescription()
+    full.supervisor.become(full.bus)
+    assert "leaves this computer" not in bar._model.toolTip()
 
 
 def test_the_top_bar_follows_the_model_that_answers(window, full):

@@ -29,6 +29,11 @@ def reach_badge(reach: Reach) -> tuple[str, str, str]:
     return kind, text(words), glyph
 
 
+def reach_in_row(reach: Reach) -> str:
+    """The words of that badge where room is dear: in a row."""
+    return text("Leaves to your network") if reach is Reach.NETWORK else reach_badge(reach)[1]
+
+
 def leaving_in_words(model: Model) -> str:
     """ "leaves this computer", beside the name of a model in a list; "" where what is asked of it stays here."""
     return text("leaves this computer") if model.leaves else ""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from weighbridge.base.words import text
-from weighbridge.running.state import State
+from weighbridge.library.model import ENDPOINT, Remote
+from weighbridge.running.state import Running, State
 from weighbridge.ui.download_words import note_of
+from weighbridge.ui.elsewhere_words import where_it_goes
 from weighbridge.ui.network_words import hosts_in_words
 from weighbridge.ui.running_words import badge_of, in_front
 from weighbridge.ui.services import Services
@@ -50,8 +52,19 @@ class Status(QObject):
         if front is None:
             self._topbar.show_model(None, None)
             return
-        note = "" if front.state is State.READY else badge_of(front)[1].lower()
-        self._topbar.show_model(front.title, self._tps.get(front.model_id), note)
+        remote = self._remote_of(front)
+        title, said = (front.title, "") if remote is None else (remote.name, remote.endpoint)
+        state = "" if front.state is State.READY else badge_of(front)[1].lower()
+        note = " · ".join(filter(None, (said, state)))
+        about = "" if remote is None else where_it_goes(remote)
+        self._topbar.show_model(title, self._tps.get(front.model_id), note, about)
+
+    def _remote_of(self, front: Running) -> Remote | None:
+        """Where the model in front is served, if not here."""
+        if front.engine_id != ENDPOINT:
+            return None
+        models = self._services.library.models
+        return next((model.remote for model in models if model.id == front.model_id), None)
 
     def _speed_told(self, model_id: str, tps: float | None) -> None:
         if tps is None:

@@ -62,10 +62,14 @@ class TopBar(QFrame):
             meter.show_memory(memory)
         self._make_room()
 
-    def show_model(self, title: str | None, tps: float | None, note: str = "") -> None:
-        """The loaded model, how fast it writes now, and a word on its state ("loading")."""
+    def show_model(self, title: str | None, tps: float | None, note: str = "", about: str = "") -> None:
+        """The loaded model, how fast it writes now, and a word on its state ("loading"). `about` is a sentence on it
+        for whoever points at it.
+        """
         self._model_words = " · ".join(part for part in (title or text("No model loaded"), note) if part)
-        self._model.setToolTip(text("{model}. Switch with Ctrl+L.", model=self._model_words))
+        switch = text("{model}. Switch with Ctrl+L.", model=self._model_words)
+        self._model.setToolTip("\n".join(filter(None, (switch, about))))
+        self._model.setAccessibleDescription(about)
         self._model.setAccessibleName(text("Model: {model}", model=self._model_words))
         self._tps.setText("" if tps is None else speed(tps))
         self._tps.setVisible(tps is not None)

@@ -82,7 +82,7 @@ def test_samplers_that_its_server_does_not_understand_are_shut_with_the_reason(p
     shut = {name for name, field in page.options.samplers.items() if not field.isEnabled()}
     assert shut == {"top_k", "min_p"}
     assert page.options.samplers["top_k"].toolTip() == "My box does not understand it: it is not sent."
-    assert page.options.unsent == "My box does not understand these, so they are not sent: Top-k, Min-p."
+    assert page.options.unsent == "Top-k, Min-p: not sent, for My box does not understand these."
     for understands_all in ("qwen3:8b@near", HERE):
         page._chosen.choose(understands_all)
         assert all(field.isEnabled() for field in page.options.samplers.values())

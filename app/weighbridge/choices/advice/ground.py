@@ -55,6 +55,6 @@ def ground_of(around: Surroundings, shelf: Shelf | None = None, *, elsewhere: bo
 
 
 def shelf_of(models: Iterable[Model], weigh: WeighBy, start: Start) -> Shelf:
-    """The shelf with the models that are sound."""
-    sound: Sequence[Model] = [model for model in models if model.problem is None]
+    """The shelf with the models that are files here, and sound: what an endpoint serves is loaded elsewhere."""
+    sound: Sequence[Model] = [model for model in models if model.problem is None and model.remote is None]
     return Shelf(tuple(sound), weigh, start)

@@ -144,7 +144,7 @@ class OptionsPane(QFrame):
             field.setToolTip(unsent if name in lacking else "")
         names = [field.accessibleName() for name, field in self._samplers.items() if name in lacking]
         listed = text(
-            "{endpoint} does not understand these, so they are not sent: {names}.",
+            "{names}: not sent, for {endpoint} does not understand these.",
             endpoint=endpoint or "",
             names=", ".join(names),
         )

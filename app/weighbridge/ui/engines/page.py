@@ -45,7 +45,7 @@ class EnginesPage(Page):
         self._acts = self._made_acts()
         self._cards: dict[str, EngineCard] = {}
         self._banners = Banners(services.theme)
-        self._wanted_id = ""
+        self._wanted_id = self._wanted_endpoint = ""
         self._machine_known = False
         self._told = ""
         self._shown_error: BaseException | None = None
@@ -154,11 +154,9 @@ class EnginesPage(Page):
         self._find_wanted()
 
     def show_endpoint(self, endpoint_id: str) -> None:
-        """Have an endpoint in sight."""
-        self._endpoints.show_all()
-        made = self._endpoints.rows.get(endpoint_id)
-        if made is not None:
-            QTimer.singleShot(0, made, lambda: self._bring_endpoint(made))
+        """Have an endpoint in sight; now or once the cards stand that come before it."""
+        self._wanted_endpoint = endpoint_id
+        self._find_endpoint()
 
     def do(self, act: Act, build_id: str) -> None:
         """Do what is asked with a build."""
@@ -253,6 +251,7 @@ class EnginesPage(Page):
         elif self.isVisible():
             self._timer.start()
         self._find_wanted()
+        self._find_endpoint()
 
     def _known(self) -> Known | None:
         """What is known, with what the builds in use told last."""
@@ -353,6 +352,13 @@ class EnginesPage(Page):
                 self._sections.unfold_for(each)
         self._wanted_id = ""
         QTimer.singleShot(0, made, lambda: self._bring(made))
+
+    def _find_endpoint(self) -> None:
+        made = self._endpoints.rows.get(self._wanted_endpoint)
+        if made is None or not self._cards or not self.isVisible():
+            return
+        self._wanted_endpoint = ""
+        QTimer.singleShot(0, made, lambda: self._bring_endpoint(made))
 
     def _bring_endpoint(self, made: EndpointRow) -> None:
         self._area.ensureWidgetVisible(made, 0, 4 * STEP)

@@ -13,7 +13,7 @@ from weighbridge.estimates.fit import Verdict
 from weighbridge.estimates.speed.speed import Speed
 from weighbridge.library.model import Model, Reach
 from weighbridge.ui import weight
-from weighbridge.ui.elsewhere_words import reach_badge
+from weighbridge.ui.elsewhere_words import reach_badge, reach_in_row
 from weighbridge.ui.memory_parts import Memory
 
 UNKNOWN = "–"
@@ -35,7 +35,8 @@ class Weighed:
     def fit_badge(self) -> tuple[str, str] | None:
         """The badge of its verdict, or how far away it is; None where the file is damaged or not weighed yet."""
         if self.model.remote is not None:
-            return reach_badge(self.model.remote.reach)[:2]
+            reach = self.model.remote.reach
+            return reach_badge(reach)[0], reach_in_row(reach)
         if self.model.problem is not None or self.choice is None:
             return None
         return weight.badge_kind(self.choice.fit), verdict_in_words(self.choice.fit)

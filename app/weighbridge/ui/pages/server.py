@@ -14,7 +14,9 @@ from PySide6.QtWidgets import (
 )
 
 from weighbridge.base.words import plural, text
+from weighbridge.library.model import Model
 from weighbridge.ui.clipboard import copy
+from weighbridge.ui.elsewhere_words import leaving_in_words
 from weighbridge.ui.examples import EXAMPLES, example
 from weighbridge.ui.models.requests_model import RequestsModel
 from weighbridge.ui.pages.page import Page
@@ -212,7 +214,7 @@ class ServerPage(Page):
         models = [model for model in self._services.library.models if model.problem is None]
         loaded = {one.model_id for one in self._services.supervisor.running() if one.url is not None}
         shown = sorted(models, key=lambda model: model.id not in loaded)[:_MOST_SERVED]
-        lines = [model.id + (" · " + text("loaded") if model.id in loaded else "") for model in shown]
+        lines = [_served_line(model, loaded=model.id in loaded) for model in shown]
         left = len(models) - len(shown)
         lines += [plural("and {count} more", "and {count} more", left)] if left else []
         lines = lines or [text("None yet: the Library is empty.")]
@@ -250,3 +252,9 @@ class ServerPage(Page):
 
     def _copy_example(self) -> None:
         copy(self._example.toPlainText(), self._example)
+
+
+def _served_line(model: Model, *, loaded: bool) -> str:
+    """Its name, whether it is loaded, and whether what is asked of it leaves this computer."""
+    held = text("loaded") if model.remote is None else text("connected")
+    return " · ".join(filter(None, (model.id, leaving_in_words(model), held if loaded else "")))

@@ -1,4 +1,4 @@
-"""A dim line that gives way: cut with "…" where there is no room, whole in its tool tip."""
+"""A dim line that gives way: cut with "…" where there is little room, whole in its tool tip."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class ElidedLabel(QLabel):
         painter = QPainter(self)
         shown = self.fontMetrics().elidedText(self.text(), self._cut, self.width())
         painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(self.rect(), self.alignment(), shown)
+        if shown != "…":  # which alone says nothing
+            painter.drawText(self.rect(), self.alignment(), shown)
         painter.end()
         self.setToolTip(self.text() if shown != self.text() else "")

@@ -17,6 +17,7 @@ from weighbridge.estimates.estimate import Term
 from weighbridge.running.state import Running, State
 from weighbridge.ui import weight
 from weighbridge.ui.close_look import Closely
+from weighbridge.ui.elsewhere_words import reach_badge
 from weighbridge.ui.memory_watch import parts_of, told_in_words
 from weighbridge.ui.models.weighed import Weighed
 from weighbridge.ui.speed_view import SpeedView
@@ -85,10 +86,10 @@ class WeighedView(QWidget):
         self._show_context(choice, close)
 
     def _show_fit(self, shown: Weighed, choice: Choice | None) -> None:
-        badge = shown.fit_badge
+        badge, model = shown.fit_badge, shown.model
         self.fit.setVisible(badge is not None)
         if badge is not None:
-            self.fit.say(*badge, shown.fit_glyph)
+            self.fit.say(*(badge if model.remote is None else reach_badge(model.remote.reach)))
         self.where.setText(weight.where(choice.fit) if choice is not None else "")
 
     def _show_bars(self, choice: Choice | None, held: Running | None) -> str:
