@@ -15,15 +15,8 @@ from weighbridge_engines.llama_cpp_model import LlamaModel
 from weighbridge_engines.llama_cpp_parameters import OUTPUTS
 from weighbridge_engines.llama_cpp_sampler import Sampler, grammar_sampler, log_softmax
 from weighbridge_engines.pieces import Pieces
+from weighbridge_engines.prompts import CHATML, Templated
 from weighbridge_engines.schemas import FIELD, check_schema, patterns
-from weighbridge_engines.templates import Failed, Objected, Renderer
-from weighbridge_engines.turns import forms
-
-CHATML = (
-    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-"""What llama.cpp takes for a model that brings no template."""
 
 
 class LlamaSession:
@@ -31,15 +24,14 @@ class LlamaSession:
 
     def __init__(self, model: LlamaModel, template: str | None, template_values: Mapping[str, Any]) -> None:
         self._model = model
-        self._template = template or model.template or CHATML
-        self._template_values = template_values
-        self._names = {f"{name}_token": model.special(name) for name in ("bos", "eos")}
-        self._renderer = Renderer()
+        names = {f"{name}_token": model.special(name) for name in ("bos", "eos")}
+        self._begin = names["bos_token"]
+        self._prompts = Templated(template or model.template or CHATML, {**names, **template_values})
         self._held: list[int] = []
 
     def close(self) -> None:
         """Give everything back."""
-        self._renderer.close()
+        self._prompts.close()
         self._model.close()
 
     def stream(self, request: Request) -> Iterator[Chunk]:
@@ -174,32 +166,5 @@ class LlamaSession:
     # The prompt
 
     def _prompt(self, request: Request) -> list[int]:
-        text = self._rendered(request)
-        begin = self._names["bos_token"]
-        return self._model.tokens(text, begun=bool(begin) and text.startswith(begin))
-
-    def _rendered(self, request: Request) -> str:
-        """By the first form of the conversation that the template takes. A last turn of the assistant is gone on with.
-
-        Raises RequestRefused with the template's own words where it takes none.
-        """
-        *before, last = request.messages
-        begun = last["content"] if before and last["role"] == "assistant" and not last.get("tool_calls") else None
-        words = ""
-        for messages in forms(request.messages if begun is None else before):
-            try:
-                return self._render(request, messages) + (begun or "")
-            except Objected as objection:
-                words = words or str(objection)
-        raise RequestRefused(f"the model's chat template takes no such messages: {words}", "messages")
-
-    def _render(self, request: Request, messages: Sequence[Mapping[str, Any]]) -> str:
-        values = {**self._names, **self._template_values, **request.template_values}
-        try:
-            return self._renderer.render(
-                self._template, {"tools": None, **values, "messages": messages, "add_generation_prompt": True}
-            )
-        except Failed as failure:
-            if failure.fault == "failed":
-                raise RequestRefused(str(failure), "messages") from failure
-            raise
+        text = self._prompts.text(request)
+        return self._model.tokens(text, begun=bool(self._begin) and text.startswith(self._begin))

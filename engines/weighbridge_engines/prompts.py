@@ -1,6 +1,4 @@
-"""A conversation made into the text that a model was trained on: the chat template in a model's folder, rendered in a
-process with limits.
-"""
+"""Conversations made into the text that a model was trained on: a chat template, rendered in a process with limits."""
 
 from __future__ import annotations
 
@@ -26,13 +24,15 @@ MOST_BYTES = 64 << 20
 SPECIAL = ("bos_token", "eos_token", "pad_token", "unk_token")
 
 
-class Prompts:
-    """For the model in `folder`. `close` ends the process. Several threads may ask; they wait for each other."""
+class Templated:
+    """By `template`, which is given `values` each time. `close` ends the process.
 
-    def __init__(self, load: Load, folder: Path) -> None:
-        settings = _object(folder / "tokenizer_config.json")
-        self._template = load.template or template_in(folder, settings) or CHATML
-        self._values = {**special_tokens(settings), **load.extra.get("template_values", {})}
+    Several threads may ask; they wait for each other.
+    """
+
+    def __init__(self, template: str, values: Mapping[str, Any]) -> None:
+        self._template = template
+        self._values = values
         self._renderer = Renderer()
         self._turn = threading.Lock()
 
@@ -66,6 +66,15 @@ class Prompts:
             if failure.fault == "failed":
                 raise RequestRefused(str(failure), "messages") from failure
             raise
+
+
+class Prompts(Templated):
+    """For the model in `folder`, by the template of `load` or its own."""
+
+    def __init__(self, load: Load, folder: Path) -> None:
+        settings = _object(folder / "tokenizer_config.json")
+        template = load.template or template_in(folder, settings) or CHATML
+        super().__init__(template, {**special_tokens(settings), **load.extra.get("template_values", {})})
 
 
 def template_in(folder: Path, settings: Mapping[str, Any]) -> str | None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from copy import copy
 from importlib import util
 from itertools import pairwise
 from types import SimpleNamespace
@@ -349,9 +350,9 @@ STRICT = (
 def test_a_template_that_insists_on_turns_gets_them(session):
     session = with_template(session, STRICT)
     request = Request([{"role": role, "content": role} for role in ("system", "user", "user", "assistant", "user")], 2)
-    assert session._rendered(request) == "<user>system\n\nuser\n\nuser<assistant>assistant<user>user"
+    assert session._prompts.text(request) == "<user>system\n\nuser\n\nuser<assistant>assistant<user>user"
     with pytest.raises(RequestRefused, match="must alternate") as refused:
-        session._rendered(Request([{"role": "tool", "content": "x"}, {"role": "user", "content": "y"}], 2))
+        session._prompts.text(Request([{"role": "tool", "content": "x"}, {"role": "user", "content": "y"}], 2))
     assert refused.value.field == "messages"
 
 
@@ -368,7 +369,8 @@ def test_a_hostile_template_is_a_clear_fault_and_not_run(session, tmp_path):
 def with_template(session, template):
     twin = object.__new__(type(session))
     twin.__dict__.update(session.__dict__)
-    twin._template = template
+    twin._prompts = copy(session._prompts)
+    twin._prompts._template = template
     return twin
 
 
