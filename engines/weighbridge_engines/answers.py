@@ -9,6 +9,9 @@ from typing import Any
 
 from weighbridge_engines.api import Chunk, TokenLogprob
 
+LEAST_LOGPROB = -9999.0
+"""Of a token that was all but impossible, as in OpenAI's reference of the route."""
+
 
 class Answer:
     """One answer in the making.
@@ -127,4 +130,6 @@ def _told(logprobs: Sequence[TokenLogprob]) -> list[dict[str, Any]]:
 
 
 def _token(data: bytes, logprob: float) -> dict[str, Any]:
-    return {"token": data.decode("utf-8", "replace"), "logprob": logprob, "bytes": list(data)}
+    """JSON has no number for what cannot be, such as a token that a grammar forbids."""
+    told = max(logprob, LEAST_LOGPROB)
+    return {"token": data.decode("utf-8", "replace"), "logprob": told, "bytes": list(data)}

@@ -14,7 +14,7 @@ from typing import Any
 
 from weighbridge_engines.api import RequestRefused
 from weighbridge_engines.installed import is_installed
-from weighbridge_engines.schemas import FIELD
+from weighbridge_engines.schemas import FIELD, check_references
 
 PACKAGE = "llguidance"
 _OPTIONS = {"whitespace_pattern": r"[ \n]{0,20}"}
@@ -31,6 +31,7 @@ class Grammars:
     def of_schema(self, schema: Mapping[str, Any]) -> Kept:
         """Raises RequestRefused, which names what an answer cannot be held to."""
         matcher = self._matcher(FIELD)
+        check_references(schema)
         return self._kept(matcher.grammar_from_json_schema(json.dumps(schema), overrides=_OPTIONS), FIELD)
 
     def of_text(self, grammar: str) -> Kept:

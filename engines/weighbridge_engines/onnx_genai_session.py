@@ -13,7 +13,7 @@ from weighbridge_engines.onnx_genai_model import FormRefused, OnnxModel
 from weighbridge_engines.onnx_genai_settings import search
 from weighbridge_engines.pieces import Pieces
 from weighbridge_engines.prompts import Prompts
-from weighbridge_engines.schemas import FIELD
+from weighbridge_engines.schemas import FIELD, check_references
 
 OUTPUTS = 32
 """Tokens whose probabilities are asked for at a time: each takes a row of the whole vocabulary."""
@@ -33,7 +33,7 @@ class OnnxSession:
 
     def stream(self, request: Request) -> Iterator[Chunk]:
         """The progress of the prompt, then the answer. Stop is seen after each batch and each token."""
-        tokens = self._model.encoded(self._prompts.text(request), begun=True)
+        tokens = self._model.encoded(_whole(self._prompts.text(request), "messages"), begun=True)
         if len(tokens) >= self._model.context:
             raise ContextExceeded(len(tokens), self._model.context)
         biases = self._biases(request)
@@ -47,7 +47,7 @@ class OnnxSession:
 
     def tokens(self, text: str) -> Sequence[int]:
         """The tokens of `text`, as a text of its own."""
-        return self._model.encoded(text)
+        return self._model.encoded(_whole(text, "input"))
 
     def score(self, tokens: Sequence[int]) -> Iterator[Sequence[float | None]]:
         """The log-probability of each token after those before it, OUTPUTS at a time, or one where the model tells no
@@ -105,6 +105,16 @@ class OnnxSession:
         yield Chunk(text=pieces.rest(), finish="length")
 
 
+def _whole(text: str, field: str) -> str:
+    """`text`, unless the library would read it up to its first NUL alone."""
+    if "\0" in text:
+        raise RequestRefused("this engine reads no text with a NUL character in it", field)
+    return text
+
+
 def _form(request: Request) -> tuple[str, str] | None:
     """What an answer keeps to, as the library takes it. It refuses by itself what it has no way to keep to."""
-    return None if request.schema is None else ("json_schema", json.dumps(request.schema))
+    if request.schema is None:
+        return None
+    check_references(request.schema)
+    return "json_schema", json.dumps(request.schema)

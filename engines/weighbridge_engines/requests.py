@@ -14,7 +14,7 @@ from weighbridge_engines.sampling import NUMBERS
 
 ROLES = ("system", "user", "assistant", "tool", "function")
 MOST_LOGPROBS = 20
-MOST_STOPS, MOST_STOP = 16, 1000
+MOST_STOPS, MOST_STOP = 64, 1000
 MOST_BIAS = 100.0
 _NUMBERS = {control.name: control for control in NUMBERS}
 _TEXTS = ("text", "input_text", "output_text")

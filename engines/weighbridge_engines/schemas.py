@@ -36,6 +36,19 @@ def check_schema(schema: object, of_integers: frozenset[str] = frozenset()) -> N
     `of_integers` are the keywords that are kept to for whole numbers.
     """
     _check(schema, "schema", 0, of_integers)
+    check_references(schema)
+
+
+def check_references(schema: object) -> None:
+    """Raise RequestRefused where a reference in `schema`, which is not too deep, leads to nothing but itself: no answer
+    keeps to that, and libraries then take an empty one.
+    """
+    for part in _parts(schema):
+        end: Mapping[str, Any] | None = part
+        for _ in range(MOST_DEPTH):
+            end = None if end is None else _referred(schema, end)
+        if end is not None:
+            raise _refusal("schema.$ref", "leads back to itself")
 
 
 def check_patterns(schema: object, known: Callable[[str], bool]) -> None:
@@ -164,6 +177,17 @@ def _inner(schema: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
         inner = schema.get(keyword)
         if inner is not None and not isinstance(inner, list | bool):
             yield keyword, inner
+
+
+def _referred(schema: object, part: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What the reference that `part` is leads to in `schema`; None where it is none, or leads elsewhere."""
+    told = part.get("$ref")
+    if not isinstance(told, str) or not told.startswith("#"):
+        return None
+    found: object = schema
+    for name in told.removeprefix("#").split("/")[1:]:
+        found = _object(found).get(name.replace("~1", "/").replace("~0", "~"))
+    return found if isinstance(found, dict) else None
 
 
 def _parts(schema: object) -> Iterator[Mapping[str, Any]]:

@@ -30,3 +30,9 @@ def test_other_refusals_are_told_in_the_engines_words(told):
     error = failure(500, told)
     assert isinstance(error, EngineFailed)
     assert (error.code, error.values["status"], error.values["message"]) == ("engine.answered", 500, "no")
+
+
+def test_the_field_that_an_engine_names_is_told():
+    named = body(message="one answer", param="n")
+    assert failure(400, named).values == {"status": 400, "message": "one answer", "field": "n"}
+    assert "field" not in failure(400, body(message="no", param=None)).values

@@ -264,3 +264,14 @@ def _request(text, **more):
     from weighbridge_engines.api import Request
 
     return Request(messages=[{"role": "user", "content": text}], **more)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_what_a_grammar_forbids_has_a_logprob_that_json_has_a_number_for(hosted, streamed):
+    never = float("-inf")
+    chunks = Chunk("a", 1, logprobs=(TokenLogprob(b"a", -0.5, ((b"a", -0.5), (b"b", never))),)), Chunk(finish="stop")
+    client = hosted(Session(*chunks), able={Capability.LOGPROBS})
+    asked = {**BODY, "stream": streamed, "logprobs": True, "top_logprobs": 2}
+    told = client.post("/v1/chat/completions", json=asked).text
+    assert "Infinity" not in told
+    assert '{"token":"b","logprob":-9999.0,"bytes":[98]}' in told.replace(" ", "")

@@ -227,6 +227,7 @@ def test_a_schema_is_kept_to(session):
         ({"schema": {"type": "array", "uniqueItems": True}}, "response_format", "uniqueItems"),
         ({"schema": {"$ref": "https://example.org/schema"}}, "response_format", "example.org"),
         ({"schema": {"type": "foo"}}, "response_format", "foo"),
+        ({"schema": {"$ref": "#"}}, "response_format", "leads back"),
         ({"grammar": "root ::= (("}, "grammar", "no grammar"),
         ({"grammar": "nothing"}, "grammar", "no grammar"),
         ({"grammar": 'other ::= "a"'}, "grammar", "no grammar"),

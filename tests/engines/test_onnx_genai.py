@@ -321,3 +321,21 @@ def test_a_damaged_folder_is_named_as_such(tmp_path):
     cause = diagnose(str(failed.value).splitlines(), 1)
     assert cause is not None
     assert cause.code == "engine.bad_model_file"
+
+
+@installed
+def test_a_text_that_the_library_would_cut_is_refused(session):
+    for asks, field in (
+        (lambda: next(session.stream(asked("a\0b"))), "messages"),
+        (lambda: session.tokens("a\0b"), "input"),
+    ):
+        with pytest.raises(RequestRefused) as refused:
+            asks()
+        assert (refused.value.field, "NUL" in refused.value.reason) == (field, True)
+
+
+@installed
+def test_a_schema_that_leads_to_nothing_is_refused(session):
+    with pytest.raises(RequestRefused) as refused:
+        next(session.stream(asked("Yes?", schema={"$ref": "#"})))
+    assert refused.value.field == "response_format"

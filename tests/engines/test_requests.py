@@ -91,7 +91,7 @@ def test_a_schema_by_llama_cpps_name():
         ({"top_p": 2}, "top_p"),
         ({"top_k": 1.5}, "top_k"),
         ({"stop": 5}, "stop"),
-        ({"stop": ["a"] * 17}, "stop"),
+        ({"stop": ["a"] * 65}, "stop"),
         ({"stop": ["a" * 1001]}, "stop"),
         ({"n": 2}, "n"),
         ({"logit_bias": {"abc": 1}}, "logit_bias"),

@@ -3,7 +3,7 @@
 import pytest
 
 from weighbridge_engines.api import RequestRefused
-from weighbridge_engines.schemas import MOST_DEPTH, check_schema, patterns
+from weighbridge_engines.schemas import MOST_DEPTH, check_references, check_schema, patterns
 
 WORD = {"type": "string"}
 
@@ -83,3 +83,28 @@ def test_all_patterns_are_found():
         "$defs": {"x": {"pattern": "^3$"}},
     }
     assert sorted(patterns(schema)) == ["^1$", "^2$", "^3$"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {
+            "type": "array",
+            "items": {"$ref": "#/$defs/a"},
+            "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
+        },
+        {"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"$ref": "#"}}},
+    ],
+)
+def test_a_reference_that_leads_to_nothing_but_itself_is_refused(schema):
+    with pytest.raises(RequestRefused, match=r"\$ref leads back to itself"):
+        check_schema(schema)
+    with pytest.raises(RequestRefused) as caught:
+        check_references(schema)
+    assert caught.value.field == "response_format"
+
+
+@pytest.mark.parametrize("reference", ["#/$defs/none", "#/properties/a", "other.json", 5])
+def test_references_that_end_somewhere_or_lead_elsewhere(reference):
+    check_references({"properties": {"a": WORD, "b": {"$ref": reference}}})

@@ -1,6 +1,7 @@
 """What a request says of its answer: what goes on to the engine, and what is refused."""
 
 import pytest
+from tests.engines.made_vision import image_part, png
 from tests.server.fakes import chat
 
 from weighbridge.base.errors import Refused
@@ -110,8 +111,8 @@ def test_what_an_answer_needs_of_its_engine():
                     }
                 ]
             },
-            "message.part",
-            "messages[0].content",
+            "message.no_projector",
+            "messages[0].content[0].image_url",
         ),
         (
             {
@@ -149,7 +150,7 @@ def test_an_engine_without_the_capability_says_so(house, more):
 def test_a_picture_goes_on_where_there_is_a_projector(house):
     house.engines.engine, house.engines.load = ENGINE, Load("tiny", projector="/p.gguf")
     house.engine.use(lambda line: line.whole({"choices": []}))
-    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aaaa"}}
+    picture = image_part(png())
     content = ["What is this?", {**picture, "image_url": {**picture["image_url"], "detail": "low"}}]
     house.send(chat({"model": "tiny", "messages": [{"role": "user", "content": content}]}))
     sent = house.engine.body["messages"][0]["content"]
@@ -161,3 +162,8 @@ def test_every_request_says_which_adapters_act(house):
     house.engine.use(lambda line: line.whole({"choices": []}))
     house.send(chat({"model": "tiny", "messages": HI}))
     assert house.engine.body["lora"] == [{"id": 0, "scale": 0.5}]
+
+
+@pytest.mark.parametrize(("stop", "told"), [("", []), ("a", ["a"]), (["", "a", ""], ["a"]), (None, []), ([], [])])
+def test_an_empty_stop_text_stops_nothing(stop, told):
+    assert answer_fields({"stop": stop}).fields["stop"] == told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.chat.stream import count, error_message
@@ -20,8 +21,9 @@ def failure(status: int, body: bytes, way: Way | None = None, retry_after: str |
     """The error for an answer with `status` (none that is good), of the server at the end of `way` where there is one.
 
     Refused("context.exceeded", prompt_tokens=, context=) where the prompt does not fit the context, else
-    EngineFailed("engine.answered", status=, message=) with the engine's own words. What only a server of somebody else
-    says (a key, a limit with its `retry_after`, a fault of its own) is EngineFailed with a code of "endpoint.".
+    EngineFailed("engine.answered", status=, message=) with the engine's own words, and the `field=` that it names. What
+    only a server of somebody else says (a key, a limit with its `retry_after`, a fault of its own) is EngineFailed with a
+    code of "endpoint.".
     """
     error = _error_in(body)
     if isinstance(error, dict) and _is_too_long(error):
@@ -33,9 +35,15 @@ def failure(status: int, body: bytes, way: Way | None = None, retry_after: str |
     if whole := _TOO_LONG_AS_A_WHOLE.search(error_message(error)):
         return Refused("context.exceeded", prompt_tokens=int(whole["tokens"]), context=int(whole["most"]))
     if way is None:
-        return EngineFailed("engine.answered", status=status, message=error_message(error))
+        return EngineFailed("engine.answered", status=status, message=error_message(error), **_field(error))
     told = way.refusal(status, message_of(body), retry_after)
     return told or EngineFailed("engine.answered", status=status, message=way.hidden(error_message(error)))
+
+
+def _field(error: object) -> dict[str, Any]:
+    """The field of the request that the engine names as `param`, if it does."""
+    named = error.get("param") if isinstance(error, dict) else None
+    return {"field": named} if isinstance(named, str) else {}
 
 
 def _is_too_long(error: dict[str, object]) -> bool:

@@ -62,6 +62,8 @@ def answer_fields(body: Mapping[str, Any]) -> AnswerFields:
     if body.get("top_logprobs") is not None and not body.get("logprobs"):
         raise Refused("request.together", field="top_logprobs", other="logprobs")
     _check_stop(body.get("stop"))
+    if "stop" in fields:
+        fields["stop"] = _stops(fields["stop"])
     _check_biases(body.get("logit_bias"))
     _check_names(body, "samplers", SAMPLERS)
     _check_names(body, "dry_sequence_breakers", None)
@@ -89,6 +91,11 @@ def _check_stop(stop: object) -> None:
     texts = stops if isinstance(stops, list) and len(stops) <= MOST_STOPS else [None]
     if not all(isinstance(each, str) and len(each) <= MOST_STOP for each in texts):
         raise Refused("request.stop", field="stop", limit=MOST_STOPS, length=MOST_STOP)
+
+
+def _stops(stop: Any) -> list[str]:
+    """Without empty ones, at which some engines stop at once."""
+    return [text for text in ([stop] if isinstance(stop, str) else stop or ()) if text]
 
 
 def _check_biases(biases: object) -> None:
