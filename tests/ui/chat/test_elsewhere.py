@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.ui.fakes import running
 
+from weighbridge.base.errors import EngineFailed
 from weighbridge.running.endpoints import table
 from weighbridge.running.endpoints.endpoint import Listed, Reached
 from weighbridge.running.state import Setting, State
@@ -118,3 +119,38 @@ def test_lists_of_models_say_which_leave(page, served):
     assert said[SERVED] == f"{SERVED}\tleaves this computer · Connected"
     hints = {entry.title: entry.hint for entry in model_entries(served)}
     assert hints[f"Chat with {SERVED}"] == "leaves this computer · Connected"
+
+
+def test_for_want_of_a_choice_what_stays_here_is_taken(served, make_page):
+    served.settings.change(last_model="gone")
+    page = make_page()
+    assert page._chosen.model.remote is None
+    become(served)
+    assert page._chosen.model.id != SERVED
+    become(served, model_id="qwen3:8b@near")
+    assert page._chosen.model.id == "qwen3:8b@near"
+
+
+def test_where_all_leaves_one_is_taken_and_that_is_in_sight(served, make_page, monkeypatch):
+    served.settings.change(last_model="gone")
+    leaving = tuple(model for model in served.library.models if model.leaves)
+    monkeypatch.setattr(type(served.library), "models", property(lambda library: leaving))
+    page = make_page()
+    assert page._chosen.model.id == SERVED
+    assert page._reach.isVisible()
+
+
+def test_why_a_server_cannot_be_reached_is_told_once(page, served, qtbot):
+    error = EngineFailed("endpoint.refused", endpoint="My box", address="http://192.168.1.20:8000/v1")
+    failed = running(SERVED, State.FAILED, engine_id="endpoint", error=error)
+    served.supervisor.become(served.bus, failed)
+    assert page._error.isVisible()
+    served.supervisor.become(served.bus)
+    assert not page._error.isVisible()
+    served.supervisor.lends = False
+    page.send("Hello")
+    served.supervisor.leases[-1][2].set_exception(error)
+    served.supervisor.become(served.bus, failed)
+    qtbot.waitUntil(lambda: page.dialogue.answer is None)
+    assert page.column.items[-1].message.error.code == "endpoint.refused"
+    assert not page._error.isVisible()

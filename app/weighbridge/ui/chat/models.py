@@ -11,7 +11,9 @@ from weighbridge.ui.services import Services
 
 
 class ChosenModel(QObject):
-    """The user's choice, remembered; before any, the model that is loaded, or the first that can be."""
+    """The user's choice, remembered; before any, the model that is loaded, or the first that can be. One for which what
+    is asked of it leaves this computer is taken for want of a choice only where there is no other.
+    """
 
     changed = Signal()
     listed = Signal()
@@ -36,10 +38,11 @@ class ChosenModel(QObject):
         front = in_front(self._services.supervisor.running())
         wished = (self._chosen_id, front.model_id if front is not None else None)
         found = {one.id: one for one in self.models if one.id in wished and one.problem is None}
-        for model_id in wished:
-            if model_id in found:
-                return found[model_id]
-        return next((one for one in self.models if one.problem is None), None)
+        chosen, front_one = (found.get(model_id or "") for model_id in wished)
+        if chosen is not None or (front_one is not None and not front_one.leaves):
+            return chosen or front_one
+        whole = [one for one in self.models if one.problem is None]
+        return next((one for one in whole if not one.leaves), front_one or next(iter(whole), None))
 
     @property
     def running(self) -> Running | None:

@@ -394,6 +394,8 @@ class ChatPage(Page):
     def _show_failure(self, model: Model | None, running: Running | None) -> None:
         """What can be done where the chosen model could not be loaded."""
         error = running.error if running is not None and running.state is State.FAILED else None
+        if model is not None and model.remote is not None and self._is_told:
+            error = None  # about a server elsewhere nothing can be done here that the message does not say
         if model is not None and running is not None and error is not None:
             self._failed = error
             self._error.show_error(error)
@@ -401,6 +403,12 @@ class ChatPage(Page):
         elif self._failed is not None and self._error.error is self._failed:
             self._failed = None
             self._error.hide()
+
+    @property
+    def _is_told(self) -> bool:
+        """Whether the last message tells why there is no answer."""
+        path = self._dialogue.path
+        return bool(path) and path[-1].error is not None
 
     def _show_note(self) -> None:
         """Whether the model is loaded, otherwise than before where it is so, and what loading it would end."""

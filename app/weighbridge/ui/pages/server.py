@@ -240,8 +240,9 @@ class ServerPage(Page):
             self._example.setPlainText(shown)
 
     def _asked_model(self) -> str | None:
-        """The model of the example: a loaded one, else the last one used, else the first."""
-        served = [model.id for model in self._services.library.models if model.problem is None]
+        """The model of the example: a loaded one, else the last one used, else the first, of those that stay here."""
+        whole = [model for model in self._services.library.models if model.problem is None]
+        served = [model.id for model in sorted(whole, key=lambda model: model.leaves)]
         loaded = [one.model_id for one in self._services.supervisor.running() if one.url is not None]
         wished = [*loaded, self._services.settings.value.last_model, *served]
         return next((model_id for model_id in wished if model_id in served), None)
