@@ -313,6 +313,7 @@ def test_what_no_build_of_an_engine_can_do_asks_for_another_engine_alone():
             "Load: Part of the engine: pytorch",
         ),
         ("program.dtype_needs_card", {"dtype": "bfloat16"}, {}, {"extra": {"dtype": "float16"}}, None),
+        ("openvino.no_card_runtime", {"library": "x"}, {"extra": {"device": "GPU"}}, {"extra": {}}, None),
         ("onnx_genai.provider", {"provider": "qnn"}, {}, {"extra": {"provider": "cpu"}}, None),
         (
             "engine.no_small_cache",

@@ -4,6 +4,7 @@ import io
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.library.made_folders import put_plain
@@ -16,6 +17,7 @@ from weighbridge.running import recording
 from weighbridge.running.speed_observations import SpeedObservations
 from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.echo import EchoSession, Script
+from weighbridge_engines.installed import is_installed
 
 
 @pytest.fixture
@@ -97,6 +99,15 @@ def test_the_engine_that_is_named_is_the_one_whose_settings_and_command_count(ho
     assert run([*asked, "--engine", "second"], catalogue) == 0
     assert capsys.readouterr().out == f"{sys.executable} {tmp_path} 8000 --own 3\n"
     assert run([*asked, "--engine", "first"], catalogue) == 1
+
+
+@pytest.mark.skipif(not is_installed("onnxruntime_genai"), reason="onnxruntime-genai is not installed")
+def test_a_folder_of_another_engine_is_loaded_with_what_that_engine_takes(home, capsys):
+    folder = str(Path(__file__).parents[1] / "data" / "onnx_tiny")
+    assert run(["run", folder, "Hi", "--max-tokens", "3", "--threads", "1", "--json"], catalogue) == 0
+    assert json.loads(capsys.readouterr().out)["output_tokens"] == 3
+    assert run(["run", folder, "Hi", "--gpu-layers", "3"], catalogue) == 1
+    assert "gpu_layers" in capsys.readouterr().err
 
 
 def test_the_time_to_the_first_token_is_without_the_load(home, capsys):

@@ -93,6 +93,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "onnx_genai.other_build": {"provider": "cpu"},
     "onnx_genai.provider": {"provider": "cpu"},
     "openvino.cache_precision": {"cache_precision": None},
+    "openvino.no_card_runtime": {"device": None},
     "program.dtype_needs_card": {"dtype": "float16"},
 }
 
