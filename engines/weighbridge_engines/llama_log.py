@@ -51,6 +51,9 @@ _TERMS = {
     "compute": "compute_bytes",
     "output": "output_bytes",
 }
+_PROJECTOR = re.compile(r"load_hparams: model size: +(?P<mebibytes>[\d.]+) MiB")
+"""The weights of a projector. In whose memory they lie is said in another line."""
+
 _HOST = re.compile(r"CPU|AMX|.*_Host$")
 """The engine's names for kinds of system memory, pinned for a card and repacked for the processor among them."""
 _WORDS: Sequence[tuple[str, str, bool | int | str]] = (
@@ -124,6 +127,8 @@ def report(line: str) -> Mapping[str, int | float | str | bool]:
     if match := _BUFFER.search(line):
         found[_TERMS[match["what"]]] = int(float(match["mebibytes"]) * _MIB)
         found["device"] = device_of(match["memory"])
+    if match := _PROJECTOR.search(line):
+        found["projector_bytes"] = int(float(match["mebibytes"]) * _MIB)
     return found
 
 

@@ -23,6 +23,18 @@ REQUESTS: Mapping[str, tuple[str, str]] = {
         mark("{field} is no picture that can be read here."),
         mark("Send the picture itself, as data:image/png;base64 or jpeg: nothing is fetched from an address."),
     ),
+    "message.image_pixels": (
+        mark("{field} is a picture of {pixels} pixels; {limit} are the most."),
+        mark("Send a smaller one: a model looks at far fewer."),
+    ),
+    "message.image_unread": (
+        mark("A picture of the request is damaged, or of a kind that the engine cannot read ({field})."),
+        mark("Send it as a PNG or a JPEG picture."),
+    ),
+    "message.no_projector": (
+        mark("{field} is a picture; the model {model} is loaded without a projector, by which it could see."),
+        mark("Choose its projector in the Library, or leave the picture out."),
+    ),
     "model.not_for_chat": (
         mark("{model} is loaded for another task ({task}), not to chat."),
         mark("Load it as a chat model, or ask another one."),
@@ -34,6 +46,34 @@ REQUESTS: Mapping[str, tuple[str, str]] = {
     "model.not_for_rerank": (
         mark("{model} is loaded for another task ({task}), not to rank documents."),
         mark("Load it to rerank, or ask a reranker."),
+    ),
+    "picture.engine": (
+        mark("{engine} cannot show pictures to a model."),
+        mark("Ask without the picture, or choose another engine with --engine: llama_server can."),
+    ),
+    "picture.kind": (
+        mark("{path} is no picture in PNG or JPEG."),
+        mark("Save it as one of these."),
+    ),
+    "picture.no_projector": (
+        mark("{model} sees pictures only with a projector, and none is chosen."),
+        mark("Name one with --set projector=FILE, or choose it in the Library."),
+    ),
+    "picture.pixels": (
+        mark("{path} has {pixels} pixels; {limit} are the most."),
+        mark("Make it smaller: a model looks at far fewer."),
+    ),
+    "picture.projector_beside": (
+        mark("{model} sees pictures only with a projector, and none is chosen. One lies beside it."),
+        mark("Add this, or choose it in the Library: --set projector={path}"),
+    ),
+    "picture.too_large": (
+        mark("The pictures are larger than {limit} together."),
+        mark("Make {path} smaller: a model looks at far fewer pixels than most pictures have."),
+    ),
+    "picture.unreadable": (
+        mark("{path} cannot be read: {reason}"),
+        "",
     ),
     "request.adapters": (
         mark("{field} is not a list of adapters, each with its place as id, from 0 on, and its strength as scale."),

@@ -78,7 +78,7 @@ def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int
     use_language(_told_language(argv) or language_choice(default_paths().settings))
     translate_argparse()
     try:
-        arguments = build_parser().parse_args(argv, argparse.Namespace(engines=cache(partial(_builds_of, engines))))
+        arguments = _parsed(argv, argparse.Namespace(engines=cache(partial(_builds_of, engines))))
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else FAILED
     try:
@@ -100,6 +100,17 @@ def run(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int
         _forget_stdout()
         tell_error(WeighbridgeError("system", reason=str(error)), as_json=False)
         return FAILED
+
+
+def _parsed(argv: Sequence[str], arguments: argparse.Namespace) -> argparse.Namespace:
+    """Before 3.12.8, argparse takes a prompt that comes after options for an argument too many."""
+    parser = build_parser()
+    arguments, rest = parser.parse_known_args(argv, arguments)
+    if len(rest) == 1 and not rest[0].startswith("-") and getattr(arguments, "prompt", "") is None:
+        arguments.prompt = rest.pop()
+    if rest:
+        parser.parse_args(argv)
+    return arguments
 
 
 def _builds_of(engines: Callable[[], Mapping[str, Engine]]) -> Mapping[str, Engine]:

@@ -36,6 +36,13 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "prompt", metavar=text("PROMPT"), nargs="?", help=text("default: what stands on standard input")
     )
+    parser.add_argument(
+        "--image",
+        action="append",
+        default=[],
+        metavar=text("FILE"),
+        help=text("show this picture (PNG or JPEG) with the question; may be given several times"),
+    )
     parser.add_argument("--system", default="", metavar=text("PROMPT"), help=text("a system prompt"))
     parser.add_argument("--max-tokens", type=positive, metavar="N", help=text("end the answer after this many tokens"))
     parser.add_argument("--temperature", type=_finite, metavar="T", help=setting_hint("temperature"))
@@ -73,6 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
             load = owned.supervisor.default_load(model)
             if arguments.show_command:
                 return _show_command(model, load, arguments.engines())
+            if arguments.image and model.remote is None:
+                _check_sight(model, load, arguments.engines())
             if refuse_what_will_not_fit(arguments, model, load):
                 return FAILED
             _tell_reach(model)
@@ -122,10 +131,20 @@ def _show_command(model: Model, load: Load, engines: Mapping[str, Engine]) -> in
     return 0
 
 
+def _check_sight(model: Model, load: Load, engines: Mapping[str, Engine]) -> None:
+    """Before anything is loaded. What a model of an endpoint sees is told by its answer."""
+    from weighbridge.cli.pictures import check_sight
+    from weighbridge.running.choose import engine_for
+
+    check_sight(model, engine_for(model, engines.values(), load), load)
+
+
 def _messages(arguments: argparse.Namespace) -> list[Mapping[str, Any]]:
+    from weighbridge.cli.pictures import content
+
     prompt = arguments.prompt if arguments.prompt is not None else _stdin()
     system: list[Mapping[str, Any]] = [{"role": "system", "content": arguments.system}] if arguments.system else []
-    return [*system, {"role": "user", "content": prompt}]
+    return [*system, {"role": "user", "content": content(prompt, arguments.image)}]
 
 
 def _stdin() -> str:

@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weighbridge.base.errors import Refused
+from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
+from weighbridge.base.pictures import MOST_PIXELS, Picture, picture_in
 from weighbridge.running.lease import Lease
+from weighbridge.running.sight import Blind, blindness
 from weighbridge.server.answer_fields import AnswerFields, answer_fields
 from weighbridge.server.relay import Asked
-from weighbridge_engines.api import Engine, RequestRefused
+from weighbridge_engines.api import Engine, Load, RequestRefused
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _MOST_TOKENS = 2**31 - 1
 MOST_LOGPROBS = 20
 """As OpenAI's own limit; an engine sorts its whole vocabulary for each token, whatever is asked for."""
 
-_PICTURE = re.compile(r"data:image/[a-z.+-]{2,20};base64,[A-Za-z0-9+/]")
+_PICTURE = re.compile(r"data:image/[a-z.+-]{2,20};base64,(?=[A-Za-z0-9+/])")
+_UNREAD = "Failed to load image"
+"""What llama.cpp says of a picture that it cannot decode."""
+
 _LIMITS = ("max_tokens", "max_completion_tokens", "n_predict")
 _OPTIONS = ("stream", "timings_per_token", "return_progress")
 
 
 @dataclass(frozen=True)
-class ChatRequest:
-    """A checked request; `fields` is what of the body goes on to the engine, `answer` what it says of the answer.
+class Shown:
+    """A picture of a request: the `field` in which it stands, and what it is, None where that is not known here."""
 
-    `picture` is the first field with one.
+    field: str
+    picture: Picture | None
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """A checked request; `fields` is what of the body goes on to the engine, `answer` what it says of the answer,
+    `pictures` what is shown in it.
     """
 
     streamed: bool
     asked: Asked
     fields: Mapping[str, Any]
     answer: AnswerFields
-    picture: str | None = None
+    pictures: Sequence[Shown] = ()
 
     def body_for(self, alias: str, context: int | None) -> dict[str, Any]:
         """The body for an engine that knows its model as `alias`, asking for no more tokens than its context holds."""
@@ -42,6 +56,12 @@ class ChatRequest:
         if body.get("max_tokens", -1) > 0:
             body["max_tokens"] = min(body["max_tokens"], context or _MOST_TOKENS)
         return body
+
+    def placed(self, error: WeighbridgeError) -> WeighbridgeError:
+        """The engine's `error`, with the fields it may be about where it is about a picture."""
+        if not self.pictures or not isinstance(error, EngineFailed) or _UNREAD not in str(error.values.get("message")):
+            return error
+        return Refused("message.image_unread", field=", ".join(shown.field for shown in self.pictures))
 
 
 def check_lease(request: ChatRequest, lease: Lease) -> None:
@@ -53,8 +73,8 @@ def check_lease(request: ChatRequest, lease: Lease) -> None:
             raise Refused("request.capability", field=field, engine=lease.engine.title)
     if passed_over := _passed_over(request.fields, lease.engine):
         raise Refused("request.capability", field=passed_over, engine=lease.engine.title)
-    if request.picture is not None and lease.load.projector is None and lease.way is None:
-        raise Refused("message.part", field=request.picture, part="image_url", model=lease.model_id)
+    if request.pictures and lease.way is None:
+        _check_sight(request.pictures, lease.engine, lease.load, lease.model_id)
     for place in request.answer.adapters:
         if place >= len(lease.load.adapters):
             raise Refused("request.no_adapter", field="lora", place=place, count=len(lease.load.adapters))
@@ -64,6 +84,18 @@ def check_lease(request: ChatRequest, lease: Lease) -> None:
     except RequestRefused as refusal:
         field = request.answer.form.field
         raise Refused("request.schema", field=field, reason=refusal.reason) from refusal
+
+
+def _check_sight(pictures: Sequence[Shown], engine: Engine, load: Load, model_id: str) -> None:
+    """An engine of ours is handed only pictures whose size is known."""
+    blind = blindness(engine, load)
+    if blind is Blind.ENGINE:
+        raise Refused("request.capability", field=pictures[0].field, engine=engine.title)
+    if blind is Blind.PROJECTOR:
+        raise Refused("message.no_projector", field=pictures[0].field, model=model_id)
+    unknown = next((shown.field for shown in pictures if shown.picture is None), None)
+    if unknown is not None:
+        raise Refused("message.image", field=unknown)
 
 
 def _passed_over(fields: Mapping[str, Any], engine: Engine) -> str | None:
@@ -94,13 +126,12 @@ def chat_request(body: Mapping[str, Any], model_id: str) -> ChatRequest:
     if limit is not None:
         fields["max_tokens"] = limit
     fields["messages"] = messages(body.get("messages"), model_id)
-    pictures = [place for place, message in enumerate(fields["messages"]) if isinstance(message["content"], list)]
     return ChatRequest(
         streamed=streamed,
         asked=Asked(usage=_include_usage(body.get("stream_options")), timings=timings, progress=progress),
         fields=fields,
         answer=answer,
-        picture=f"messages[{pictures[0]}].content" if pictures else None,
+        pictures=_pictures(fields["messages"]),
     )
 
 
@@ -154,6 +185,27 @@ def _picture(value: Mapping[str, Any], field: str) -> dict[str, Any]:
     if not isinstance(url, str) or not _PICTURE.match(url):
         raise Refused("message.image", field=f"{field}.image_url")
     return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _pictures(told: Sequence[Mapping[str, Any]]) -> tuple[Shown, ...]:
+    """The pictures in checked messages, in order, none of them with too many pixels."""
+    return tuple(
+        _shown_in(part["image_url"]["url"], f"messages[{number}].content[{place}].image_url")
+        for number, message in enumerate(told)
+        if isinstance(message["content"], list)
+        for place, part in enumerate(message["content"])
+        if part["type"] == "image_url"
+    )
+
+
+def _shown_in(url: str, field: str) -> Shown:
+    try:
+        picture = picture_in(base64.b64decode(url.partition(",")[2], validate=True))
+    except binascii.Error:
+        raise Refused("message.image", field=field) from None
+    if picture is not None and picture.pixels > MOST_PIXELS:
+        raise Refused("message.image_pixels", field=field, pixels=picture.pixels, limit=MOST_PIXELS)
+    return Shown(field, picture)
 
 
 def _part(value: object, field: str, model_id: str) -> str | dict[str, Any]:

@@ -94,7 +94,8 @@ class _Exchange:
             body = json_bytes(lease.spoken(asked))
             async with post(lease.address("/chat/completions"), lease.headers, body, lease.way) as answer:
                 if answer.status != 200:
-                    raise failure(answer.status, await answer.read(_MAX_ERROR_BYTES), lease.way, answer.retry_after)
+                    said = await answer.read(_MAX_ERROR_BYTES)
+                    raise self._request.placed(failure(answer.status, said, lease.way, answer.retry_after))
                 if self._request.streamed:
                     await self._stream(answer)
                 else:

@@ -22,6 +22,7 @@ _CARDS_EACH, _CARDS_EACH_CLOSELY = 5, 2
 
 _KIND_OF_BUFFER: Mapping[str, str] = {
     "weights_bytes": "weights",
+    "projector_bytes": "weights",
     "kv_bytes": "kv",
     "state_bytes": "state",
     "compute_bytes": "compute",
