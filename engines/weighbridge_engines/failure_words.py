@@ -13,6 +13,10 @@ _READ_OF_A_LINE = 2000
 """Characters: whoever prints more can not make this slow."""
 
 
+_PLACE = re.compile(r'(.{0,200}?)  File "[^"]+", line \d')
+"""Where an error came from, in a traceback."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """One way to fail: what it is called, the words for it, and values that the words do not hold."""
@@ -38,11 +42,16 @@ def cause_in(log: Sequence[str], failures: Iterable[Failure]) -> Cause | None:
 
 
 def without_source(log: Iterable[str]) -> Iterator[str]:
-    """All but the lines of source that Python shows beside where an error came from: words for faults stand in them."""
-    shown = False
+    """All but the lines of source that Python shows beside where an error came from: words for faults stand in them.
+
+    Whoever logs a whole traceback may have put the same words before each of its lines.
+    """
+    source: str | None = None
     for line in log:
-        shown = line.startswith('  File "') or (shown and line.startswith("    "))
-        if not shown:
+        if place := _PLACE.match(line):
+            source = f"{place[1]}    "
+        elif source is None or not line.startswith(source):
+            source = None
             yield line
 
 

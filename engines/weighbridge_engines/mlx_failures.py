@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from weighbridge_engines.api import HOST, Cause
+from weighbridge_engines.failure_words import Failure, cause_in, failure
 from weighbridge_engines.mlx_folder import CONFIG
 
 _CAUSE = "mlx: cause = "
@@ -16,23 +15,15 @@ _CAUSE = "mlx: cause = "
 _FAILED = "mlx: failed = "
 """Before what the library raised while it loaded."""
 
-_SHOWN = 300
 _READ_OF_A_LINE = 2000
 
 
-@dataclass(frozen=True)
-class _Failure:
-    code: str
-    words: re.Pattern[str]
-    values: Mapping[str, object] = field(default_factory=dict)
-
-
-def _failure(code: str, *words: str, **values: object) -> _Failure:
+def _failure(code: str, *words: str, **values: object) -> Failure:
     """`words` are alternatives."""
-    return _Failure(code, re.compile("|".join(words), re.MULTILINE), values)
+    return failure(code, "|".join(words), **values)
 
 
-FAILURES: tuple[_Failure, ...] = (
+FAILURES: tuple[Failure, ...] = (
     # The build does not start.
     _failure("engine.not_installed", r"No module named '(?P<package>mlx_lm|mlx)(?:\.[\w.]+)?'"),
     _failure("engine.old_system", r"version [`'](?P<needs>GLIBC(?:XX)?_[\d.]+)' not found"),
@@ -95,8 +86,6 @@ FAILURES: tuple[_Failure, ...] = (
 )
 """In the order in which they are tried over the whole log."""
 
-_WHOLE = frozenset({"needed_bytes", "most_bytes"})
-
 
 def said(cause: Cause) -> str:
     """The line of the log that tells `cause`."""
@@ -115,11 +104,7 @@ def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
         if (told := _told(line)) is not None:
             return told
     telling = [line for line in log if line.startswith(_FAILED)] or log  # else what led to it would tell, too
-    text = "\n".join(line[:_READ_OF_A_LINE] for line in telling)
-    for failure in FAILURES:
-        if match := failure.words.search(text):
-            return Cause(failure.code, {**failure.values, **_values(match), "line": _line(text, match.start())})
-    return None
+    return cause_in(telling, FAILURES)
 
 
 def _told(line: str) -> Cause | None:
@@ -129,14 +114,3 @@ def _told(line: str) -> Cause | None:
     except (ValueError, RecursionError):
         return None
     return None if told is None else Cause(str(told["code"]), told["values"])
-
-
-def _values(match: re.Match[str]) -> dict[str, object]:
-    told = {name: value for name, value in match.groupdict().items() if value is not None}
-    return {name: int(value) if name in _WHOLE else value.strip()[:_SHOWN] for name, value in told.items()}
-
-
-def _line(text: str, place: int) -> str:
-    start = text.rfind("\n", 0, place) + 1
-    end = text.find("\n", place)
-    return text[start : end if end >= 0 else len(text)].strip()[:_SHOWN]

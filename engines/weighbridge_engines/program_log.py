@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from weighbridge_engines.api import Cause
+from weighbridge_engines.failure_words import without_source
 from weighbridge_engines.program_table import Entry, Failing
 
 _READ_OF_A_LINE = 4000
@@ -76,7 +77,7 @@ def report(entry: Entry, line: str) -> Mapping[str, int | float | str | bool]:
 def diagnose(entry: Entry, log: Sequence[str], exit_code: int | None) -> Cause | None:
     """Why it ended, by its own words; None where they do not tell. "line" is the line that told."""
     del exit_code
-    text = "\n".join(map(plain, log))
+    text = "\n".join(without_source(map(plain, log)))
     for failing in (*entry.fails, *(COMMON if not entry.yours or entry.package else COMMON[1:4])):
         if match := failing.words.search(text):
             return Cause(failing.code, {**failing.values, **_groups(match), "line": _line(text, match.start())})
