@@ -9,6 +9,7 @@ from weighbridge.base.errors import Refused
 from weighbridge.base.words import use_language
 from weighbridge.cli.setting_options import listing, values_told, with_told
 from weighbridge_engines.api import Load
+from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.llama_server import ENGINE
 
 TINY = model("tiny")
@@ -97,3 +98,10 @@ def test_all_settings_are_listed_once_with_their_range():
     (top_p,) = [line for line in lines if line.startswith("top_p ")]
     assert "0..1" in top_p and "0.95" in top_p
     assert any(line.startswith("split_mode") and "none|layer|row|tensor" in line for line in lines)
+
+
+def test_the_settings_of_one_engine_are_listed_as_that_one_has_them():
+    names = [line.split()[0] for line in listing(catalogue().values(), "openvino").splitlines()[1:]]
+    assert names == [control.name for control in catalogue()["openvino"].controls]
+    assert "cache_precision" in names
+    assert "key_type" not in names

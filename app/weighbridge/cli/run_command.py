@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     from weighbridge.cli.setting_options import listing
 
     if arguments.list_settings:
-        print(listing(arguments.engines().values()))
+        print(listing(arguments.engines().values(), arguments.engine))
         return 0
     model = library_for(arguments.model).resolve(arguments.model)
     names = ("temperature", "top_k", "top_p", "min_p", "seed", "max_tokens")

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     from weighbridge.server.serving import Port
 
     if arguments.list_settings:
-        print(listing(arguments.engines().values()))
+        print(listing(arguments.engines().values(), arguments.engine))
         return 0
     library = library_for(arguments.model)
     model = library.resolve(arguments.model) if arguments.model else None

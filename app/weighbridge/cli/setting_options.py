@@ -29,16 +29,21 @@ def add_setting_options(parser: argparse._ActionsContainer) -> None:
         ),
     )
     parser.add_argument(
-        "--list-settings", action="store_true", help=text("show all settings that --set knows, and exit")
+        "--list-settings",
+        action="store_true",
+        help=text("show all settings that --set knows, or those of --engine, and exit"),
     )
 
 
-def listing(engines: Iterable[Engine]) -> str:
-    """All settings of `engines`, each once, as the engine with the most has it: name, what it may be, default."""
+def listing(engines: Iterable[Engine], engine_id: str | None = None) -> str:
+    """All settings of `engines`, each once, as the engine with the most has it, or those of one: name, what it may be,
+    default.
+    """
     from weighbridge.choices.setting_words import setting_hint, setting_name
 
     controls: dict[str, Control] = {}
-    for engine in sorted(engines, key=lambda engine: -len(engine.controls)):
+    shown = (engine for engine in engines if engine_id in (None, engine.id))
+    for engine in sorted(shown, key=lambda engine: -len(engine.controls)):
         for control in engine.controls:
             controls.setdefault(control.name, control)
     words = {name: f"{setting_name(name)}. {setting_hint(name)}" for name in controls}
