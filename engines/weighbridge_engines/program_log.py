@@ -13,6 +13,7 @@ _READ_OF_A_LINE = 4000
 """Characters: whoever prints more can not make this slow."""
 _SHOWN = 300
 _GIB, _MIB = 1 << 30, 1 << 20
+_COUNT = re.compile(r"\d{1,9}", re.ASCII)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 Read = Callable[[str], object]
@@ -70,8 +71,15 @@ def report(entry: Entry, line: str) -> Mapping[str, int | float | str | bool]:
     found: dict[str, int | float | str | bool] = {}
     for saying in entry.says:
         if match := saying.words.search(shown):
-            found |= {"stage": saying.stage} if saying.stage else dict([_told(saying.value, match[1])])
+            found |= _stage(saying.stage, match) if saying.stage else dict([_told(saying.value, match[1])])
     return found
+
+
+def _stage(stage: str, match: re.Match[str]) -> dict[str, int | float | str | bool]:
+    """The stage, and how many of how many steps of it are done where the words hold that."""
+    groups = match.groupdict()
+    steps = {name: int(told) for name in ("done", "total") if _COUNT.fullmatch(told := groups.get(name) or "")}
+    return {"stage": stage, **steps}
 
 
 def diagnose(entry: Entry, log: Sequence[str], exit_code: int | None) -> Cause | None:

@@ -251,7 +251,8 @@ GIB = 1 << 30
 VLLM_LINES = [
     ("INFO 11-29 12:00:01 [model.py:1510] Using max model len 2048", {"context": 2048}),
     ("(EngineCore pid=7) INFO [gpu_model_runner.py:4979] Starting to load model /m...", {"stage": "reading"}),
-    ("Loading safetensors checkpoint shards: 100% Completed | 1/1", {"stage": "weights"}),
+    ("Loading safetensors checkpoint shards: 50% Completed | 1/2 [00:01]", {"stage": "weights", "done": 1, "total": 2}),
+    ("Loading safetensors checkpoint", {"stage": "weights"}),
     ("INFO [gpu_model_runner.py] Model loading took 14.25 GiB memory and 3.1 seconds", {"weights_bytes": 15300820992}),
     ("INFO [gpu_worker.py] Available KV cache memory: 2.00 GiB", {"kv_bytes": 2 * GIB}),
     (
@@ -278,7 +279,16 @@ def test_what_the_log_of_vllm_tells(line, told):
             {"cache_tokens": 41000, "slots": 160, "context": 4096},
         ),
         ("transformers", "\x1b[33m[transformers] Loading /m\x1b[0m", {"stage": "reading"}),
-        ("transformers", "Loading weights:   0%|   | 0/2\rLoading weights: 100%|###| 2/2", {"stage": "weights"}),
+        (
+            "transformers",
+            "Loading weights:   0%|   | 0/2\rLoading weights: 100%|###| 2/2",
+            {"stage": "weights", "done": 2, "total": 2},
+        ),
+        (
+            "sglang",
+            "Loading safetensors checkpoint shards:  33% Completed | 1/3 [00:00<00:01]",
+            {"stage": "weights", "done": 1, "total": 3},
+        ),
         ("tabbyapi", "INFO: Developer documentation: http://127.0.0.1:5001/redoc", {"port": 5001}),
     ],
 )
