@@ -123,9 +123,9 @@ def test_the_top_bar_names_the_model_and_its_speed(window, full):
     bar = window._topbar
     full.supervisor.become(full.bus, running("A", State.LOADING), running("B"))
     assert bar._model.text() == "B"
-    full.bus.speed_told.emit("B", 61.44)
+    full.bus.speed_told.emit("B", 61.44, False)
     assert bar._tps.text() == "61.4\u202ftok/s"
-    full.bus.speed_told.emit("B", None)
+    full.bus.speed_told.emit("B", None, False)
     assert not bar._tps.isVisible()
     full.supervisor.become(full.bus, running("A", State.LOADING))
     assert bar._model.text() == "A · loading"
@@ -142,6 +142,9 @@ def test_the_top_bar_names_the_endpoint_of_what_is_served_elsewhere(window, full
     assert bar._model.text() == "qwen3:8b · My box"
     assert "leaves this computer" in bar._model.toolTip()
     assert "leaves this computer" in bar._model.accessibleDescription()
+    full.bus.speed_told.emit("qwen3:8b@my-box", 61.44, True)
+    assert bar._tps.text() == "~61.4\u202ftok/s"
+    full.bus.speed_told.emit("qwen3:8b@my-box", None, False)
     full.supervisor.become(full.bus)
     assert "leaves this computer" not in bar._model.toolTip()
 
@@ -149,10 +152,10 @@ def test_the_top_bar_names_the_endpoint_of_what_is_served_elsewhere(window, full
 def test_the_top_bar_follows_the_model_that_answers(window, full):
     full.supervisor.become(full.bus, running("first"), running("second"))
     assert "first" in window._topbar._model.accessibleName()
-    full.bus.speed_told.emit("second", 61.44)
+    full.bus.speed_told.emit("second", 61.44, False)
     assert "second" in window._topbar._model.accessibleName()
     assert window._topbar._tps.text() == "61.4\u202ftok/s"
-    full.bus.speed_told.emit("second", None)
+    full.bus.speed_told.emit("second", None, False)
     assert "first" in window._topbar._model.accessibleName()
 
 

@@ -17,8 +17,10 @@ class Bus(QObject):
     chat_wanted = Signal(str)
     """Chat with this model; the chat page takes it, the window shows the page."""
 
-    speed_told = Signal(str, object)
-    """The decode speed of a model now, tokens per second, or None when no answer is being written: for the top bar."""
+    speed_told = Signal(str, object, bool)
+    """The decode speed of a model now, tokens per second, or None when no answer is being written; and whether it was
+    counted here, out of pieces of text: for the top bar.
+    """
 
     scan_wanted = Signal()
     """Look at the model folders again; the library page takes it."""

@@ -25,7 +25,7 @@ class Status(QObject):
         self._topbar = topbar
         self._sidebar = sidebar
         self._memories = services.memories
-        self._tps: dict[str, float] = {}
+        self._tps: dict[str, tuple[float, bool]] = {}
         bus = services.bus
         bus.running_changed.connect(self._running_changed)
         bus.speed_told.connect(self._speed_told)
@@ -57,7 +57,8 @@ class Status(QObject):
         state = "" if front.state is State.READY else badge_of(front)[1].lower()
         note = " · ".join(filter(None, (said, state)))
         about = "" if remote is None else where_it_goes(remote)
-        self._topbar.show_model(title, self._tps.get(front.model_id), note, about)
+        tps, counted = self._tps.get(front.model_id, (None, False))
+        self._topbar.show_model(title, tps, note, about, counted=counted)
 
     def _remote_of(self, front: Running) -> Remote | None:
         """Where the model in front is served, if not here."""
@@ -66,11 +67,11 @@ class Status(QObject):
         models = self._services.library.models
         return next((model.remote for model in models if model.id == front.model_id), None)
 
-    def _speed_told(self, model_id: str, tps: float | None) -> None:
+    def _speed_told(self, model_id: str, tps: float | None, counted: bool) -> None:
         if tps is None:
             self._tps.pop(model_id, None)
         else:
-            self._tps[model_id] = tps
+            self._tps[model_id] = tps, counted
         self._show_model()
 
     def _library_changed(self) -> None:

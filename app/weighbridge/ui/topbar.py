@@ -62,16 +62,19 @@ class TopBar(QFrame):
             meter.show_memory(memory)
         self._make_room()
 
-    def show_model(self, title: str | None, tps: float | None, note: str = "", about: str = "") -> None:
+    def show_model(
+        self, title: str | None, tps: float | None, note: str = "", about: str = "", *, counted: bool = False
+    ) -> None:
         """The loaded model, how fast it writes now, and a word on its state ("loading"). `about` is a sentence on it
-        for whoever points at it.
+        for whoever points at it. `counted`: the speed was counted here, out of pieces of text.
         """
         self._model_words = " · ".join(part for part in (title or text("No model loaded"), note) if part)
         switch = text("{model}. Switch with Ctrl+L.", model=self._model_words)
         self._model.setToolTip("\n".join(filter(None, (switch, about))))
         self._model.setAccessibleDescription(about)
         self._model.setAccessibleName(text("Model: {model}", model=self._model_words))
-        self._tps.setText("" if tps is None else speed(tps))
+        mark = "~" if counted else ""
+        self._tps.setText("" if tps is None else f"{mark}{speed(tps)}")
         self._tps.setVisible(tps is not None)
         self._make_room()
 

@@ -224,7 +224,7 @@ def test_live_figures_are_not_labels_and_are_described_only_at_the_end(page, cli
 
 def test_the_speed_is_told_while_another_conversation_is_looked_at(page, full, client, qtbot):
     told = []
-    full.bus.speed_told.connect(lambda model_id, tps: told.append((model_id, tps)))
+    full.bus.speed_told.connect(lambda model_id, tps, _counted: told.append((model_id, tps)))
     client.say("One ", "two ", hold_at=4)  # after the engine's first figures
     page.send("Count")
     qtbot.waitUntil(lambda: bool(told))

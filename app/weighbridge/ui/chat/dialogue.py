@@ -48,8 +48,10 @@ class Dialogue(QObject):
     """Another conversation, branch or message: draw the path anew."""
     news = Signal(object)
     """`News` of the answer in flight, at each tick, where it is in the path."""
-    speed_changed = Signal(str, object)
-    """The model of the answer in flight and its tokens per second now, or None; at each tick, wherever it is."""
+    speed_changed = Signal(str, object, bool)
+    """The model of the answer in flight, its tokens per second now, or None, and whether they were counted here; at
+    each tick, wherever it is.
+    """
     busy_changed = Signal()
     """An answer began or ended."""
     conversations_changed = Signal()
@@ -215,7 +217,8 @@ class Dialogue(QObject):
             self._so_far.add(piece)
         self._phase = news.phase
         if news.message is None and news.reading is not None:
-            self.speed_changed.emit(self._answer.model_id, news.reading.now_tps)
+            reading = news.reading
+            self.speed_changed.emit(self._answer.model_id, reading.now_tps, reading.source == "counted")
         if news.message is not None:
             self._end(news.message)
         if any(one.id == answer_id for one in path_to(self._messages, self._leaf_id)):

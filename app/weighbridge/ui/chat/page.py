@@ -312,12 +312,12 @@ class ChatPage(Page):
         if news.message is None and news.reading is not None:
             self._strip.show_reading(news.reading, self._context(), goes_on=True)
 
-    def _tell_speed(self, model_id: str, tps: float | None) -> None:
+    def _tell_speed(self, model_id: str, tps: float | None, counted: bool) -> None:
         """To the top bar, which follows the answer in flight, whatever is looked at."""
         self._speed_ticks += 1
         if self._speed_ticks % FIGURES_EVERY == 0:
             self._speaks = model_id
-            self._services.bus.speed_told.emit(model_id, tps)
+            self._services.bus.speed_told.emit(model_id, tps, counted)
 
     def _show_figures(self, message: Message | None) -> None:
         """The figures of an answer that is over, or the emptiness before the first."""
@@ -332,7 +332,7 @@ class ChatPage(Page):
         self._column.set_busy(answer is not None)
         if answer is None:
             if self._speaks is not None:
-                self._services.bus.speed_told.emit(self._speaks, None)
+                self._services.bus.speed_told.emit(self._speaks, None, False)
                 self._speaks = None
             self._show_list()
             self._show_model()
