@@ -106,6 +106,13 @@ def test_ending_another_model_comes_before_the_load(qtbot, full):
     qtbot.waitUntil(lambda: bool(full.supervisor.loads))
 
 
+def test_another_engine_loads_it(qtbot, full):
+    load = Load("m.gguf", engine="openvino")
+    done(Fix(FixKind.OTHER_ENGINE, NAME, load, title="OpenVINO GenAI"), full)
+    qtbot.waitUntil(lambda: bool(full.supervisor.made))
+    assert full.supervisor.made == [load]
+
+
 def test_a_build_is_shown_where_it_is_installed(qtbot, full):
     with qtbot.waitSignal(full.bus.build_wanted) as wanted:
         done(Fix(FixKind.INSTALL_BUILD, NAME, build_id="llama_server-vulkan"), full)
