@@ -18,7 +18,7 @@ TOKENS = (SIDE // PATCH) ** 2
 ALIGNMENT = 32
 
 
-def keys(projected):
+def keys(projected, side):
     return {
         "general.architecture": "clip",
         "general.type": "mmproj",
@@ -26,7 +26,7 @@ def keys(projected):
         "clip.projector_type": "mlp",
         "clip.has_vision_encoder": True,
         "clip.use_gelu": True,
-        "clip.vision.image_size": SIDE,
+        "clip.vision.image_size": side,
         "clip.vision.patch_size": PATCH,
         "clip.vision.embedding_length": WIDTH,
         "clip.vision.feed_forward_length": INNER,
@@ -39,11 +39,11 @@ def keys(projected):
     }
 
 
-def shapes(projected):
+def shapes(projected, side):
     """The tensors by name. The last of the two layers is there and not used, as in LLaVA."""
     found = {
         "v.patch_embd.weight": (PATCH, PATCH, 3, WIDTH),
-        "v.position_embd.weight": (WIDTH, TOKENS),
+        "v.position_embd.weight": (WIDTH, (side // PATCH) ** 2),
         "mm.0.weight": (WIDTH, WIDTH),
         "mm.0.bias": (WIDTH,),
         "mm.2.weight": (WIDTH, projected),
@@ -59,16 +59,16 @@ def shapes(projected):
     return found
 
 
-def projector(path, projected, **changes):
+def projector(path, projected, side=SIDE, **changes):
     """The file at `path`, for a model whose embeddings are `projected` wide. `changes` are of its keys."""
     chance = random.Random(1)
     records, data = [], b""
-    for name, shape in shapes(projected).items():
+    for name, shape in shapes(projected, side).items():
         records.append(tensor(name, shape, 0, len(data)))
         count = math.prod(shape)
         numbers = struct.pack(f"<{count}f", *(chance.gauss(0, 0.2) for _ in range(count)))
         data += numbers + bytes(-len(numbers) % ALIGNMENT)
-    path.write_bytes(gguf({**keys(projected), **changes}, records, data))
+    path.write_bytes(gguf({**keys(projected, side), **changes}, records, data))
     return path
 
 

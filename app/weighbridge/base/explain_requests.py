@@ -24,11 +24,11 @@ REQUESTS: Mapping[str, tuple[str, str]] = {
         mark("Send the picture itself, as data:image/png;base64 or jpeg: nothing is fetched from an address."),
     ),
     "message.image_pixels": (
-        mark("{field} is a picture of {pixels} pixels; {limit} are the most."),
+        mark("{field} is a picture of {megapixels} megapixels; {limit} are the most."),
         mark("Send a smaller one: a model looks at far fewer."),
     ),
     "message.image_unread": (
-        mark("A picture of the request is damaged, or of a kind that the engine cannot read ({field})."),
+        mark("A picture of the request is damaged, or of a kind that the engine cannot read."),
         mark("Send it as a PNG or a JPEG picture."),
     ),
     "message.no_projector": (
@@ -60,7 +60,7 @@ REQUESTS: Mapping[str, tuple[str, str]] = {
         mark("Name one with --set projector=FILE, or choose it in the Library."),
     ),
     "picture.pixels": (
-        mark("{path} has {pixels} pixels; {limit} are the most."),
+        mark("{path} has {megapixels} megapixels; {limit} are the most."),
         mark("Make it smaller: a model looks at far fewer."),
     ),
     "picture.projector_beside": (

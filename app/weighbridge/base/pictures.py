@@ -11,8 +11,8 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-MOST_PIXELS = 64_000_000
-"""More than nearly every camera makes; decoded, three bytes each."""
+MOST_MEGAPIXELS = 64
+"""More than nearly every camera makes; decoded, each pixel takes three bytes."""
 
 MOST_BYTES = 16 << 20
 """Of all the pictures of one message, as files."""
@@ -30,9 +30,9 @@ class Picture:
     height: int
 
     @property
-    def pixels(self) -> int:
-        """How many there are."""
-        return self.width * self.height
+    def megapixels(self) -> int:
+        """How many million pixels there are, rounded up."""
+        return -(-self.width * self.height // 1_000_000)
 
 
 def picture_in(data: bytes) -> Picture | None:

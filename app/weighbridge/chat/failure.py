@@ -16,14 +16,18 @@ _TOO_LONG_AS_A_WHOLE = re.compile(
 )
 """What llama.cpp says of a text that is to be read as a whole, as for an embedding."""
 
+_UNREAD_PICTURE = "Failed to load image"
+"""What llama.cpp says of a picture that it cannot decode; it does not say which."""
+
 
 def failure(status: int, body: bytes, way: Way | None = None, retry_after: str | None = None) -> WeighbridgeError:
     """The error for an answer with `status` (none that is good), of the server at the end of `way` where there is one.
 
-    Refused("context.exceeded", prompt_tokens=, context=) where the prompt does not fit the context, else
-    EngineFailed("engine.answered", status=, message=) with the engine's own words, and the `field=` that it names. What
-    only a server of somebody else says (a key, a limit with its `retry_after`, a fault of its own) is EngineFailed with a
-    code of "endpoint.".
+    Refused("context.exceeded", prompt_tokens=, context=) where the prompt does not fit the context,
+    Refused("message.image_unread", field=) where a picture cannot be decoded, else
+    EngineFailed("engine.answered", status=, message=) with the engine's own words, and the `field=` that it names.
+    What only a server of somebody else says (a key, a limit with its `retry_after`, a fault of its own) is EngineFailed
+    with a code of "endpoint.".
     """
     error = _error_in(body)
     if isinstance(error, dict) and _is_too_long(error):
@@ -34,6 +38,8 @@ def failure(status: int, body: bytes, way: Way | None = None, retry_after: str |
         )
     if whole := _TOO_LONG_AS_A_WHOLE.search(error_message(error)):
         return Refused("context.exceeded", prompt_tokens=int(whole["tokens"]), context=int(whole["most"]))
+    if _UNREAD_PICTURE in error_message(error):
+        return Refused("message.image_unread", field="messages")
     if way is None:
         return EngineFailed("engine.answered", status=status, message=error_message(error), **_field(error))
     told = way.refusal(status, message_of(body), retry_after)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.errors import Refused
 from weighbridge.base.paths import user_path
-from weighbridge.base.pictures import MOST_BYTES, MOST_PIXELS, picture_in
+from weighbridge.base.pictures import MOST_BYTES, MOST_MEGAPIXELS, picture_in
 
 if TYPE_CHECKING:
     from weighbridge.library.model import Model
@@ -56,8 +56,8 @@ def _address(name: str, data: bytes) -> str:
     picture = picture_in(data)
     if picture is None or picture.kind not in KINDS:
         raise Refused("picture.kind", path=name)
-    if picture.pixels > MOST_PIXELS:
-        raise Refused("picture.pixels", path=name, pixels=picture.pixels, limit=MOST_PIXELS)
+    if picture.megapixels > MOST_MEGAPIXELS:
+        raise Refused("picture.pixels", path=name, megapixels=picture.megapixels, limit=MOST_MEGAPIXELS)
     return f"data:image/{picture.kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 

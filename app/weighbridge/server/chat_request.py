@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
-from weighbridge.base.pictures import MOST_PIXELS, Picture, picture_in
+from weighbridge.base.errors import Refused, WeighbridgeError
+from weighbridge.base.pictures import MOST_MEGAPIXELS, Picture, picture_in
 from weighbridge.running.lease import Lease
 from weighbridge.running.sight import Blind, blindness
 from weighbridge.server.answer_fields import AnswerFields, answer_fields
@@ -23,9 +23,6 @@ MOST_LOGPROBS = 20
 """As OpenAI's own limit; an engine sorts its whole vocabulary for each token, whatever is asked for."""
 
 _PICTURE = re.compile(r"data:image/[a-z.+-]{2,20};base64,(?=[A-Za-z0-9+/])")
-_UNREAD = "Failed to load image"
-"""What llama.cpp says of a picture that it cannot decode."""
-
 _LIMITS = ("max_tokens", "max_completion_tokens", "n_predict")
 _OPTIONS = ("stream", "timings_per_token", "return_progress")
 
@@ -59,9 +56,9 @@ class ChatRequest:
 
     def placed(self, error: WeighbridgeError) -> WeighbridgeError:
         """The engine's `error`, with the fields it may be about where it is about a picture."""
-        if not self.pictures or not isinstance(error, EngineFailed) or _UNREAD not in str(error.values.get("message")):
+        if error.code != "message.image_unread":
             return error
-        return Refused("message.image_unread", field=", ".join(shown.field for shown in self.pictures))
+        return Refused(error.code, field=", ".join(shown.field for shown in self.pictures))
 
 
 def check_lease(request: ChatRequest, lease: Lease) -> None:
@@ -203,8 +200,8 @@ def _shown_in(url: str, field: str) -> Shown:
         picture = picture_in(base64.b64decode(url.partition(",")[2], validate=True))
     except binascii.Error:
         raise Refused("message.image", field=field) from None
-    if picture is not None and picture.pixels > MOST_PIXELS:
-        raise Refused("message.image_pixels", field=field, pixels=picture.pixels, limit=MOST_PIXELS)
+    if picture is not None and picture.megapixels > MOST_MEGAPIXELS:
+        raise Refused("message.image_pixels", field=field, megapixels=picture.megapixels, limit=MOST_MEGAPIXELS)
     return Shown(field, picture)
 
 
