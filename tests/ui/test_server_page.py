@@ -139,3 +139,11 @@ def test_what_leaves_this_computer_is_marked_among_what_the_port_answers_for(pag
         "qwen3:8b@openrouter · leaves this computer",
         "qwen3-0.6b",
     ]
+
+
+def test_the_example_asks_what_stays_here_unless_another_is_used(page, full, monkeypatch):
+    full.settings.change(last_model="gone")
+    monkeypatch.setattr(type(full.library), "models", property(lambda library: (served(BOX), served(HERE))))
+    assert page._asked_model() == "qwen3:8b@ollama"
+    full.settings.change(last_model="qwen3:8b@my-box")
+    assert page._asked_model() == "qwen3:8b@my-box"

@@ -14,6 +14,7 @@ from weighbridge.ui.chat.strip import LiveStrip
 from weighbridge.ui.icons import icon, pixmap, tinted
 from weighbridge.ui.memory_parts import ORDER, Memory, Part
 from weighbridge.ui.widgets.badge import GLYPHS, Badge
+from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.error_panel import ErrorPanel, report
 from weighbridge.ui.widgets.figure import Figure
 from weighbridge.ui.widgets.legend import Legend
@@ -198,3 +199,23 @@ def test_the_figures_of_the_live_strip_have_room(qtbot, services):
         assert strip.memory.width() >= QFontMetricsF(bold).horizontalAdvance(strip.memory.value)
     assert strip.context.value == "16,384 of 32,768 · 16,384 left"
     assert strip.speed.width() > strip.speed.minimumSizeHint().width()
+
+
+def test_a_badge_gives_way_down_to_its_least_words(qtbot, services):
+    badge = Badge(services.theme, "tight", "Leaves this computer, stays in your network")
+    badge.give_way("Leaves this computer")
+    qtbot.addWidget(badge)
+    least = badge.minimumWidth()
+    assert QFontMetricsF(badge.font()).horizontalAdvance("Leaves this computer") < least < badge.sizeHint().width()
+
+
+@pytest.mark.parametrize(("room", "is_painted"), [(8, False), (80, True)])
+def test_a_line_with_room_for_no_letter_shows_nothing(qtbot, room, is_painted):
+    line = ElidedLabel()
+    line.setText("not connected")
+    qtbot.addWidget(line)
+    line.resize(room, 20)
+    drawn = line.grab().toImage()
+    colours = {drawn.pixel(x, y) for x in range(drawn.width()) for y in range(drawn.height())}
+    assert (len(colours) > 1) is is_painted
+    assert line.toolTip() == "not connected" or is_painted

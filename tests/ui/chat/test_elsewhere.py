@@ -154,3 +154,9 @@ def test_why_a_server_cannot_be_reached_is_told_once(page, served, qtbot):
     qtbot.waitUntil(lambda: page.dialogue.answer is None)
     assert page.column.items[-1].message.error.code == "endpoint.refused"
     assert not page._error.isVisible()
+
+
+def test_it_is_not_pinned(page, served):
+    become(served)
+    page._switcher._fill()
+    assert all(not action.text().startswith("Pin") for action in page._switcher._menu.actions())
