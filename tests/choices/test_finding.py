@@ -372,3 +372,19 @@ def test_memory_of_the_system_that_ran_out_without_a_number_is_told_with_what_th
     assert "of the system's memory" in line
     card = EngineFailed("engine.out_of_memory", engine="ExLlamaV3", device="cuda:0", line="x")
     assert numbers_in_words(found(card, here(), TWELVE)) == ()
+
+
+def test_half_the_context_is_offered_where_nobody_knows_what_a_load_takes():
+    error = EngineFailed("engine.out_of_memory", engine="ONNX Runtime GenAI", device="Host", line="bad_alloc")
+    finding = found(error, here(), None, replace(LOAD, context=8192))
+    assert [(fix.kind, fix.load.context) for fix in finding.fixes] == [(FixKind.LOAD, 4096)]
+    assert said(finding) == ["Load: a context of 4,096 tokens"]
+    assert command_of(finding.fixes[0], finding) == "weighbridge run m --context 4096"
+    assert found(error, here(), None, replace(LOAD, context=1024)).fixes == ()
+    assert found(error, here(), None, replace(LOAD, context=None)).fixes == ()
+
+
+def test_where_the_engine_told_which_context_has_room_no_other_is_offered():
+    values = {"engine": "vLLM", "context": 16384, "needed_bytes": 4 * GIB, "available_bytes": 3 * GIB}
+    finding = found(EngineFailed("program.no_room_for_context", **values), here(), None, replace(LOAD, context=16384))
+    assert [fix.load.context for fix in finding.fixes] == [12288]

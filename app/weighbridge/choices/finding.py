@@ -18,7 +18,7 @@ from weighbridge.choices.speeds import Speedometer
 from weighbridge.choices.ways import Way, WayKind, ways_out
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.estimate import HOST
-from weighbridge.estimates.fit import Verdict
+from weighbridge.estimates.fit import SHORTEST_CONTEXT, Verdict
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.folders import repository_of
 from weighbridge.library.model import ENDPOINT, Model
@@ -190,6 +190,7 @@ def of_failure(error: WeighbridgeError, choice: Choice, ground: Ground) -> Findi
         *((Fix(FixKind.AGAIN, model.id, load),) if code in _AGAIN else ()),
         *(Fix(FixKind.LOAD, model.id, other) for other in mended(code, load, error.values)),
         *(_of_memory(choice, ground, error.values) if code in OF_MEMORY else ()),
+        *(_of_shorter(choice) if code in OF_MEMORY and "context" not in error.values else ()),
         *(_of_engines(choice, ground) if code in _OF_BUILD | _OF_ENGINE else ()),
         *(_of_builds(choice, ground) if code in _OF_BUILD else ()),
         *(_of_siblings(choice, ground) if code in _OF_OTHER_FILE else ()),
@@ -236,6 +237,14 @@ def _of_memory(choice: Choice, ground: Ground, values: Mapping[str, object]) -> 
         again_so = replace(again, load=load)
         yield Fix(FixKind.LOAD, choice.model.id, load, Way(WayKind.LAYERS, again_so))
     yield from _of_ways(again, replace(ground, around=less))
+
+
+def _of_shorter(choice: Choice) -> Iterator[Fix]:
+    """Half the context, where nobody knows what a load takes."""
+    context = choice.load.context or 0
+    is_known = choice.fit is not None and choice.fit.verdict is not Verdict.UNKNOWN
+    if not is_known and context >= 2 * SHORTEST_CONTEXT:
+        yield Fix(FixKind.LOAD, choice.model.id, replace(choice.load, context=context // 2))
 
 
 def _of_ending(choice: Choice, ground: Ground) -> Iterator[Fix]:
