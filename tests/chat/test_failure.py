@@ -36,3 +36,9 @@ def test_the_field_that_an_engine_names_is_told():
     named = body(message="one answer", param="n")
     assert failure(400, named).values == {"status": 400, "message": "one answer", "field": "n"}
     assert "field" not in failure(400, body(message="no", param=None)).values
+
+
+def test_a_picture_that_cannot_be_decoded_is_no_fault_of_the_engine():
+    error = failure(400, body(code=400, message="Failed to load image or audio file", type="invalid_request_error"))
+    assert isinstance(error, Refused)
+    assert (error.code, error.values) == ("message.image_unread", {"field": "messages"})

@@ -88,6 +88,7 @@ def test_what_is_no_row(line):
             "I llama_memory_recurrent:  CUDA0 RS buffer size =   149.62 MiB",
             {"state_bytes": int(149.62 * (1 << 20)), "device": "CUDA0"},
         ),
+        ("I load_hparams: model size:         812.25 MiB", {"projector_bytes": int(812.25 * (1 << 20))}),
         ("Flash Attention not supported, set to disabled", {"flash_attention": False}),
         ("I slot print_timing: id 0 | n_ctx = 5", {}),
     ],

@@ -8,16 +8,17 @@ from weighbridge_engines.api import Capability, Engine, Load
 
 
 class Blind(StrEnum):
-    """Why it does not: its engine has no way to, or no projector is loaded with it."""
+    """Why it does not: its engine has no way to, or takes a projector for that and none is loaded."""
 
     ENGINE = "engine"
     PROJECTOR = "projector"
 
 
 def blindness(engine: Engine, load: Load) -> Blind | None:
-    """Why what `engine` runs by `load` sees no pictures; None where it does. What a server of somebody else sees is
-    told by its answer.
+    """Why what `engine` runs by `load` sees no pictures; None where nothing speaks against it: whether a model sees by
+    itself, as with engines that take no projector, is told by the engine's answer.
     """
     if Capability.VISION not in engine.capabilities:
         return Blind.ENGINE
-    return Blind.PROJECTOR if engine.attach is None and load.projector is None else None
+    takes_one = any(control.name == "projector" for control in engine.controls)
+    return Blind.PROJECTOR if takes_one and load.projector is None else None
