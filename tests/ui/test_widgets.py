@@ -201,12 +201,18 @@ def test_the_figures_of_the_live_strip_have_room(qtbot, services):
     assert strip.speed.width() > strip.speed.minimumSizeHint().width()
 
 
-def test_a_badge_gives_way_down_to_its_least_words(qtbot, services):
-    badge = Badge(services.theme, "tight", "Leaves this computer, stays in your network")
-    badge.give_way("Leaves this computer")
+def test_a_badge_says_less_where_there_is_no_room_for_all(qtbot, services):
+    badge = Badge(services.theme, "unknown", "")
+    badge.say("tight", "Leaves this computer, stays in your network", "network", least="Leaves this computer")
     qtbot.addWidget(badge)
-    least = badge.minimumWidth()
-    assert QFontMetricsF(badge.font()).horizontalAdvance("Leaves this computer") < least < badge.sizeHint().width()
+    badge.resize(badge.sizeHint())
+    assert badge.painted == "Leaves this computer, stays in your network"
+    badge.resize(badge.minimumSizeHint())
+    assert badge.painted == "Leaves this computer"
+    assert badge.minimumSizeHint().width() < badge.sizeHint().width()
+    assert badge.accessibleName() == "Leaves this computer, stays in your network"
+    badge.say("fits", "Fits")
+    assert badge.minimumSizeHint() == badge.sizeHint()
 
 
 @pytest.mark.parametrize(("room", "is_painted"), [(8, False), (80, True)])

@@ -78,7 +78,6 @@ class ChatPage(Page):
         self._list = ConversationList(services.theme)
         self._switcher = ModelSwitcher()
         self._reach = Badge(services.theme, "unknown", "")
-        self._reach.give_way(reach_badge(Reach.INTERNET)[1])
         self._settings = button(text("Settings…"), self._set_load, name=text("Load with settings…"))
         self._note = ElidedLabel()
         self._note.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -383,7 +382,7 @@ class ChatPage(Page):
         remote = None if model is None else model.remote
         self._reach.setVisible(bool(model and model.leaves))
         if remote is not None:
-            self._reach.say(*reach_badge(remote.reach))
+            self._reach.say(*reach_badge(remote.reach), least=reach_badge(Reach.INTERNET)[1])
             self._reach.setToolTip(where_it_goes(remote))
         self._settings.setVisible(remote is None)
         self._do_set.setEnabled(remote is None)

@@ -57,18 +57,21 @@ class Badge(QWidget):
     def __init__(self, theme: Theme, kind: str, shown: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
         self.say(kind, shown)
 
-    def give_way(self, least: str) -> None:
-        """Be narrower where there is no room, down to what the text `least` takes."""
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.setMinimumWidth(badge_size(self.fontMetrics(), least).width())
+    @property
+    def painted(self) -> str:
+        """The text that there is room for."""
+        return self._shown if self.width() >= self.sizeHint().width() else self._least or self._shown
 
-    def say(self, kind: str, shown: str, glyph: str = "") -> None:
-        """Show another kind and text; `glyph` is an icon in place of the kind's own."""
-        self._kind, self._shown, self._glyph = kind, shown, glyph
+    def say(self, kind: str, shown: str, glyph: str = "", least: str = "") -> None:
+        """Show another kind and text; `glyph` is an icon in place of the kind's own, `least` the text where there is no
+        room for all.
+        """
+        self._kind, self._shown, self._glyph, self._least = kind, shown, glyph, least
+        policy = QSizePolicy.Policy.Maximum if least else QSizePolicy.Policy.Fixed
+        self.setSizePolicy(policy, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(shown)
         self.updateGeometry()
         self.update()
@@ -76,8 +79,12 @@ class Badge(QWidget):
     def sizeHint(self) -> QSize:
         return badge_size(self.fontMetrics(), self._shown)
 
+    def minimumSizeHint(self) -> QSize:
+        return badge_size(self.fontMetrics(), self._least or self._shown)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         del event
         painter = QPainter(self)
         rect, tokens, ratio = QRectF(self.rect()), self._theme.tokens, self.devicePixelRatioF()
-        paint_badge(painter, rect, self._kind, self._shown, tokens, ratio, self._glyph)
+        rect.setWidth(min(rect.width(), badge_size(self.fontMetrics(), self.painted).width()))
+        paint_badge(painter, rect, self._kind, self.painted, tokens, ratio, self._glyph)

@@ -17,7 +17,7 @@ from weighbridge.estimates.estimate import Term
 from weighbridge.running.state import Running, State
 from weighbridge.ui import weight
 from weighbridge.ui.close_look import Closely
-from weighbridge.ui.elsewhere_words import reach_badge
+from weighbridge.ui.elsewhere_words import reach_badge, reach_in_row
 from weighbridge.ui.memory_watch import parts_of, told_in_words
 from weighbridge.ui.models.weighed import Weighed
 from weighbridge.ui.speed_view import SpeedView
@@ -89,7 +89,9 @@ class WeighedView(QWidget):
         badge, model = shown.fit_badge, shown.model
         self.fit.setVisible(badge is not None)
         if badge is not None:
-            self.fit.say(*(badge if model.remote is None else reach_badge(model.remote.reach)))
+            self.fit.say(*badge)
+        if model.remote is not None:
+            self.fit.say(*reach_badge(model.remote.reach), least=reach_in_row(model.remote.reach))
         self.where.setText(weight.where(choice.fit) if choice is not None else "")
 
     def _show_bars(self, choice: Choice | None, held: Running | None) -> str:
