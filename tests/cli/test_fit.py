@@ -350,3 +350,14 @@ def test_with_the_projector_that_lies_beside_it(here, headed, capsys):
 def test_a_role_that_no_file_beside_it_has_is_an_error(here, headed, capsys):
     assert fit(headed("qwen3-8b"), "--with", "draft", "--json") == 1
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "model.no_companion"
+
+
+def test_a_projector_that_a_setting_names_is_weighed_too(here, headed, tmp_path, capsys):
+    model = headed("qwen3-8b")
+    projector = tmp_path / "elsewhere.gguf"
+    projector.write_bytes(gguf({"general.architecture": "clip"}))
+    with projector.open("r+b") as file:
+        file.truncate(1 << 30)
+    engine = replace(ENGINE, controls=catalogue()["llama_server"].controls)
+    answer = told(capsys, model, "--set", f"projector={projector}", engine=engine)
+    assert answer["estimate"]["devices"]["host"]["projector"] == int(1.4 * (1 << 30))

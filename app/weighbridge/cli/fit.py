@@ -96,11 +96,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _beside(model: Model, roles: list[str], ground: Ground) -> Beside:
-    """The files that lie beside the model. Raises NotFound where there is none of a role."""
+    """The files that lie beside the model, of `roles`, and those that its load names. Raises NotFound where there is
+    none of a role.
+    """
+    from weighbridge.estimates.beside import Beside
     from weighbridge.library.recognise_path import recognise_path
-    from weighbridge.running.parts import beside, named
+    from weighbridge.running.parts import Parts, beside, named
 
-    return beside(named(model, roles), lambda draft: ground.blueprints.of(recognise_path(draft.path)))
+    near = beside(named(model, roles), lambda draft: ground.blueprints.of(recognise_path(draft.path)))
+    told = Parts().beside(ground.load(model))
+    return Beside(
+        near.projector_bytes or told.projector_bytes, near.adapter_bytes or told.adapter_bytes, near.draft or told.draft
+    )
 
 
 def _tps(value: str) -> float:
