@@ -20,6 +20,7 @@ from weighbridge.library.model import Model
 from weighbridge.running.choose import default_load
 from weighbridge.running.defaults import machine_defaults
 from weighbridge.running.paces import speed_tables
+from weighbridge.running.parts import Parts
 from weighbridge.running.whole import cards_of
 from weighbridge_engines.api import Load
 
@@ -36,7 +37,7 @@ def ground_asked(arguments: argparse.Namespace) -> Ground:
 
 def _shelf(around: Surroundings, speedometer: Speedometer) -> Shelf:
     """The library of this user, each model as `fit` would weigh it."""
-    blueprints = Blueprints()
+    blueprints, parts = Blueprints(), Parts()
     on_cards = cards_of(lambda: around.machine, around.engines, blueprints.of)
     defaults = machine_defaults(settings().value.context, on_cards)
     defaults = replace(defaults, cores=around.machine.cpu.usable_cores or defaults.cores)
@@ -52,7 +53,8 @@ def _shelf(around: Surroundings, speedometer: Speedometer) -> Shelf:
 
     def weighed(model: Model, load: Load, engine_id: str) -> Choice:
         known = read(model.id)
-        choice = weigh(known, blueprints.of(known), load, around, engine_id=engine_id)
+        beside = parts.beside(load)
+        choice = weigh(known, blueprints.of(known), load, around, engine_id=engine_id, beside=beside)
         return replace(choice, speeds=speedometer.of(choice))
 
     return shelf_of(library.models, weighed, lambda model: default_load(model, defaults))

@@ -1,6 +1,7 @@
 """Formats, bits, settings and warnings, with a model of the library and without one."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.choices.advice.made_grounds import absent, advised, codes, ground, on_processor, with_cards
@@ -10,10 +11,13 @@ from tests.estimates.made_blueprints import made
 from weighbridge.choices.advice.advice import ActionKind, Topic
 from weighbridge.choices.advice.answers import Goal, Link, ModelKind, Need, Prompt, Purpose, Room, Sharing
 from weighbridge.choices.advice.prefill import prefilled
+from weighbridge.choices.advice.words import command_of
 from weighbridge.estimates.fit import Verdict
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
+from weighbridge.formats.variant import Role
 from weighbridge.hardware.machine import Bandwidth
+from weighbridge.library.model import Helper
 
 CARD = replace(RTX, bandwidth=Bandwidth(936, 936, "a table"), compute_capability="8.6")
 TOKEN_BYTES = 10 * 4096
@@ -264,3 +268,17 @@ def test_what_kind_of_model_is_here():
     mixed = replace(here, shelf=replace(here.shelf, models=(replace(one, info=info),)))
     assert prefilled(mixed, 4096).answers.kind is ModelKind.MOE
     assert prefilled(here, 4096).answers.kind is ModelKind.DENSE
+
+
+def test_a_model_that_is_to_see_is_loaded_with_its_projector():
+    here = on_rtx(10)
+    (one,) = here.shelf.models
+    near = Helper(Role.PROJECTOR, Path("/m/mmproj.gguf"), GIB)
+    seeing = replace(here, shelf=replace(here.shelf, models=(replace(one, companions=(near,)),)))
+
+    wanted = advised(seeing, format="gguf", needs=frozenset({Need.VISION})).model.action
+    assert wanted.load.projector == str(near.path)
+    assert command_of(wanted).endswith(f"--set projector={near.path}")
+    assert advised(seeing, format="gguf").model.action.load.projector is None
+
+    assert advised(here, format="gguf", needs=frozenset({Need.VISION})).model is None

@@ -42,7 +42,7 @@ def weighed_for(case: Case, engine: Candidate, model: Model) -> Choice | None:
     shelf = case.ground.shelf
     if shelf is None:
         return None
-    start = replace(shelf.start(model), engine=engine.id, **context_for(case, engine))
+    start = replace(_seeing(shelf.start(model), case, model), engine=engine.id, **context_for(case, engine))
     first: Choice | None = None
     for load in _loads(start, engine.known.small_cache):
         try:
@@ -102,6 +102,12 @@ def _suits(case: Case, engine: Candidate, model: Model) -> bool:
     if Need.VISION in case.answers.needs and model.companion(Role.PROJECTOR) is None and model.format == "gguf":
         return False
     return model.kind is Kind.CHAT and _is_made_so(model, case.answers.kind)
+
+
+def _seeing(load: Load, case: Case, model: Model) -> Load:
+    """`load` with the nearest projector where the model is to see and nobody has chosen one."""
+    near = model.companion(Role.PROJECTOR) if Need.VISION in case.answers.needs and model.format == "gguf" else None
+    return load if near is None or load.projector is not None else replace(load, projector=str(near.path))
 
 
 def _is_made_so(model: Model, kind: ModelKind) -> bool:

@@ -116,6 +116,7 @@ def _run(action: Action) -> list[str]:
         ("--context", load.context),
         ("--kv", load.key_type),
         ("--slots", load.slots if load.slots > 1 else None),
+        ("--set", None if load.projector is None else f"projector={load.projector}"),
     )
     return words + [word for name, value in options if value is not None for word in (name, str(value))]
 
