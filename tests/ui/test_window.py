@@ -149,6 +149,13 @@ def test_the_top_bar_names_the_endpoint_of_what_is_served_elsewhere(window, full
     assert "leaves this computer" not in bar._model.toolTip()
 
 
+def test_there_is_no_sheet_for_what_an_endpoint_serves(window, full, monkeypatch):
+    monkeypatch.setattr(type(full.library), "models", property(lambda library: (served(),)))
+    before = window.page
+    full.bus.load_wanted.emit("qwen3:8b@my-box", None)
+    assert window.page is before
+
+
 def test_the_top_bar_follows_the_model_that_answers(window, full):
     full.supervisor.become(full.bus, running("first"), running("second"))
     assert "first" in window._topbar._model.accessibleName()

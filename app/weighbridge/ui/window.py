@@ -172,13 +172,15 @@ class Window(QMainWindow):
             self._show(page)
 
     def show_sheet(self, model_id: str, load: Load | None) -> None:
-        """Let the user set how a model is loaded, over the page that is shown; it returns afterwards."""
+        """Let the user set how a model is loaded, over the page that is shown; it returns afterwards. Of what an endpoint
+        serves there is nothing to set.
+        """
         from weighbridge.ui.load.sheet import LoadSheet  # with all that it shows: not before it is asked for
 
         services = self._services
         models = services.library.models if services is not None else ()
         model = next((one for one in models if one.id == model_id and one.problem is None), None)
-        if services is None or model is None:
+        if services is None or model is None or model.remote is not None:
             return
         if self._sheet is None:
             self._sheet = LoadSheet(services)
