@@ -172,8 +172,8 @@ class Window(QMainWindow):
             self._show(page)
 
     def show_sheet(self, model_id: str, load: Load | None) -> None:
-        """Let the user set how a model is loaded, over the page that is shown; it returns afterwards. Of what an endpoint
-        serves there is nothing to set.
+        """Let the user set how a model is loaded, over the page that is shown; it returns afterwards. There is nothing
+        to set of what an endpoint serves.
         """
         from weighbridge.ui.load.sheet import LoadSheet  # with all that it shows: not before it is asked for
 
