@@ -25,7 +25,7 @@ class Wanted:
 
 
 class EndpointsDriving(QObject):
-    """`told`: there is another endpoint, or one serves other models; `changed`: that, or how one is asked. `added` tells
+    """`told`: there is another endpoint, or one serves other models; `changed`: also how one is asked. `added` tells
     the Endpoint that was, `kept` that a key was, `failed` why neither was. Asks a server only when told to.
     """
 
