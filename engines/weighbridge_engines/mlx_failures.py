@@ -25,7 +25,7 @@ def _failure(code: str, *words: str, **values: object) -> Failure:
 
 FAILURES: tuple[Failure, ...] = (
     # The build does not start.
-    _failure("engine.not_installed", r"No module named '(?P<package>mlx_lm|mlx)(?:\.[\w.]+)?'"),
+    _failure("engine.not_installed", r"No module named '(?P<package>mlx_lm|mlx)(?:\.core)?'"),
     _failure("engine.old_system", r"version [`'](?P<needs>GLIBC(?:XX)?_[\d.]+)' not found"),
     _failure("engine.missing_driver", r"(?P<library>libcuda\.so\.1): cannot open shared object file"),
     _failure("engine.missing_library", r"(?P<library>lib[\w.+-]+): cannot open shared object file"),
@@ -71,6 +71,7 @@ FAILURES: tuple[Failure, ...] = (
         r"\[read\] Unable to read \d+ bytes",
         r"Perhaps an incomplete download",
     ),
+    _failure("engine.other_layout", r"(?P<reason>No module named 'mlx_lm\.(?:chat_templates|tool_parsers)\.[^'\n]*')"),
     _failure("engine.no_tokenizer", r"Couldn't instantiate the backend tokenizer", r"Can't load tokenizer for"),
     _failure("engine.bad_settings", r"JSONDecodeError: (?P<reason>.+)", r"No settings in (?P<file>.+)", reason=CONFIG),
     _failure("engine.bad_settings", r"\bKeyError: '(?P<reason>\w+)'"),

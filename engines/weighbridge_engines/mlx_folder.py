@@ -13,6 +13,7 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
+from weighbridge_engines.api import Cause, Unsupported
 from weighbridge_engines.sampling import NUMBERS
 
 CONFIG = "config.json"
@@ -20,6 +21,10 @@ ADAPTER = ("adapter_config.json", "adapters.safetensors")
 MOST_BYTES = 16 << 20
 """Of a file of settings."""
 
+MOST_LAYERS = 10_000
+"""The deepest models have some hundreds."""
+
+_LAYERS = ("layer", "layers")
 _TRAINED = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length", "n_ctx")
 _RENAMED = "MODEL_REMAPPING"
 _NAME = re.compile(r"[\w.-]{1,100}")
@@ -30,16 +35,29 @@ _NUMBERS = {control.name: control for control in NUMBERS}
 
 
 def model_folder(told: str) -> Path:
-    """The folder of a model, by its path or that of a file in it. Raises FileNotFoundError where there is none, and
-    ValueError where its settings are no JSON object.
+    """The folder of a model, by its path or that of a file in it. Raises FileNotFoundError where there is none,
+    ValueError where its settings are no JSON object, and Unsupported where nothing could be built by them.
     """
     folder = Path(told)
     folder = folder.parent if folder.is_file() else folder
     if not (folder / CONFIG).is_file():
         raise FileNotFoundError(f"No model folder: {told}")
-    if not _object(folder / CONFIG):
+    config = _object(folder / CONFIG)
+    if not config:
         raise ValueError(f"No settings in {folder / CONFIG}")
+    if reason := endless(config):
+        raise Unsupported(Cause("engine.bad_settings", {"reason": reason}))
     return folder.resolve()
+
+
+def endless(config: Mapping[str, Any]) -> str | None:
+    """The entry that would have the library build layers until memory is full; None where there is none."""
+    text = config.get("text_config")
+    for told in (config, text if isinstance(text, dict) else {}):
+        for name, value in told.items():
+            if name.endswith(_LAYERS) and isinstance(value, int) and value > MOST_LAYERS:
+                return f"{name[:60]}: {value}"[:200]
+    return None
 
 
 def adapter_folder(told: str) -> Path:

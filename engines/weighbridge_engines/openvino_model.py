@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from weighbridge_engines.api import HOST, Load
+from weighbridge_engines.api import HOST, ContextExceeded, Load
 from weighbridge_engines.openvino_library import imported
 from weighbridge_engines.openvino_settings import (
     CPU,
@@ -63,7 +63,7 @@ class OpenVinoModel:
         usual = self._pipeline.get_config()
         self.ends = frozenset({*usual.stop_token_ids, usual.eos_token_id})
         self._enter("warming")
-        self._pipeline.generate([self.encoded("a")], [library.GenerationConfig(**_ONE_TOKEN)])
+        self._pipeline.generate([self._encoded("a")], [library.GenerationConfig(**_ONE_TOKEN)])
         self.broken = False
 
     def _enter(self, stage: str) -> None:
@@ -111,8 +111,32 @@ class OpenVinoModel:
         return len(self._tokenizer.get_vocab())
 
     def encoded(self, text: str, begun: bool = False) -> Any:
-        """The tokens of `text` as the library's tensor, after what begins a text unless it is `begun`."""
+        """The tokens of `text` as the library's tensor, after what begins a text unless it is `begun`.
+
+        Raises ContextExceeded where they leave no room in the context, or its tokenizer tells no more of them.
+        """
+        found, most = self._encoded(text, begun), min(self.context, self._most_tokens or self.context)
+        if found.shape[1] >= most:
+            raise ContextExceeded(self._count(text), most)
+        return found
+
+    def _encoded(self, text: str, begun: bool = False) -> Any:
         return self._tokenizer.encode(text, add_special_tokens=not begun).input_ids
+
+    @cached_property
+    def _most_tokens(self) -> int | None:
+        """How many tokens the tokenizer tells of a text, whose rest it cuts off without a word; None where that is no
+        fewer than the context.
+        """
+        counts = {self._encoded(" a" * times).shape[1] for times in (self.context, 2 * self.context)}
+        return int(counts.pop()) if len(counts) == 1 else None
+
+    def _count(self, text: str) -> int:
+        """The tokens of `text`, in parts where they are too many to be told at once."""
+        count, half = int(self._encoded(text).shape[1]), len(text) // 2
+        if self._most_tokens is None or count < self._most_tokens or not half:
+            return count
+        return self._count(text[:half]) + self._count(text[half:])
 
     def tensor(self, tokens: Sequence[int]) -> Any:
         """`tokens` as the library's tensor."""
@@ -138,7 +162,7 @@ class OpenVinoModel:
         config = self._library.StructuredOutputConfig(**form)
         trial = self._library.GenerationConfig(**_ONE_TOKEN, structured_output_config=config)
         try:
-            self._pipeline.generate([self.encoded("a")], [trial])
+            self._pipeline.generate([self._encoded("a")], [trial])
         except RuntimeError as error:
             raise ValueError(last_words(str(error))) from None
         return config

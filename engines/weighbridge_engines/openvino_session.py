@@ -46,8 +46,6 @@ class OpenVinoSession:
         self._mend()
         prompt = self._model.encoded(self._prompts.text(request), begun=True)
         tokens = prompt.data[0].tolist()
-        if len(tokens) >= self._model.context:
-            raise ContextExceeded(len(tokens), self._model.context)
         fields = self._fields(request, len(tokens))
         if not request.cache_prompt:
             self._forget(tokens)

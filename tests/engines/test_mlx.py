@@ -9,7 +9,14 @@ from weighbridge_engines.api import Capability, Cause, FileFacts, Load, RequestR
 from weighbridge_engines.mlx import ENGINE, runs_on, suits
 from weighbridge_engines.mlx_controls import CONTROLS, CacheForm, cache_form, checked
 from weighbridge_engines.mlx_failures import diagnose, failed, said
-from weighbridge_engines.mlx_folder import adapter_folder, has_module, model_folder, recommended, trained_context
+from weighbridge_engines.mlx_folder import (
+    adapter_folder,
+    endless,
+    has_module,
+    model_folder,
+    recommended,
+    trained_context,
+)
 from weighbridge_engines.mlx_log import report, tell, tell_weights
 from weighbridge_engines.mlx_pace import LONG_S, MOST, ON_CARD, ON_PROCESSOR, SHORT_S, Pace
 from weighbridge_engines.mlx_sampler import check_sampling
@@ -145,6 +152,7 @@ REAL = {
         "ValueError: Missing 9 parameters: ",
         "ValueError: Received 23 parameters not in model: ",
         "ValueError: [quantize] The requested group size 96 is not supported.",
+        "ModuleNotFoundError: No module named 'mlx_lm.tool_parsers.newest'",
     ],
     "engine.load_refused": ["NotImplementedError: RotatingKVCache Quantization NYI"],
     "engine.out_of_memory": [
@@ -293,3 +301,17 @@ def test_what_is_asked_for_is_kept_to_and_a_card_starts_with_more():
         assert ON_CARD <= pace.step <= MOST
         pace.took(pace.step, 0.0)
     assert pace.step == MOST
+
+
+@pytest.mark.parametrize(
+    "told", [{"num_hidden_layers": 10**9}, {"text_config": {"n_layer": 10_001}}, {"num_nextn_predict_layers": 10**12}]
+)
+def test_settings_that_would_fill_the_memory_with_layers_are_refused(tmp_path, told):
+    (tmp_path / "config.json").write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(Unsupported) as refused:
+        model_folder(str(tmp_path))
+    assert refused.value.cause.code == "engine.bad_settings"
+
+
+def test_as_many_layers_as_models_have_are_none_too_many():
+    assert endless({"num_hidden_layers": 400, "text_config": {"num_hidden_layers": 10_000}, "layer_types": []}) is None

@@ -316,6 +316,19 @@ def test_what_is_too_long_or_not_to_be_had_is_refused(session):
 
 
 @installed
+def test_a_text_that_the_tokenizer_would_cut_off_is_refused_with_its_true_length(session, monkeypatch):
+    model = session._model
+    monkeypatch.setattr(model, "context", 20000)
+    monkeypatch.delitem(vars(model), "_most_tokens", raising=False)
+    for asks in (lambda: next(session.stream(asked("word " * 9000))), lambda: session.tokens("word " * 9000)):
+        with pytest.raises(ContextExceeded) as refused:
+            asks()
+        assert refused.value.context == 8192
+        assert refused.value.prompt_tokens == pytest.approx(9000, abs=60)
+    monkeypatch.delitem(vars(model), "_most_tokens")
+
+
+@installed
 def test_scores_are_those_of_the_tokens_after_each_other(session):
     tokens = session.tokens(
         "The capital of France is Paris. The capital of Spain is Madrid. The capital of Italy is Rome"
