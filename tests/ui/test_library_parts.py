@@ -61,10 +61,10 @@ def test_a_file_of_anywhere_can_be_chosen_and_one_that_goes_is_told(page, full, 
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(adapter), ""))
     page._parts._choose_file(Role.ADAPTER)
     assert full.marks.of(page.table.chosen.model).parts[Role.ADAPTER] == adapter
-    qtbot.waitUntil(lambda: page.detail.parts.shown[-1].name == "lora.gguf")
+    qtbot.waitUntil(lambda: [line.name for line in page.detail.parts.shown][-1:] == ["lora.gguf"])
     adapter.unlink()
     page._parts.show(page.table.chosen)
-    assert page.detail.parts.shown[-1].said == "not there now"
+    qtbot.waitUntil(lambda: [line.said for line in page.detail.parts.shown][-1:] == ["not there now"])
 
 
 def test_each_line_can_be_changed_by_the_keyboard_and_says_what_it_is(page):

@@ -54,10 +54,10 @@ def offer_in_words(candidate: Candidate) -> str:
 
 
 def _chosen(path: Path, known: Sequence[Candidate]) -> str:
+    if not path.exists():
+        return text("not there now")
     candidate = next((each for each in known if each.helper.path == path), None)
-    if candidate is None:
-        return text("not there now") if not path.exists() else text("Chosen by you")
-    return " · ".join(_told(candidate))
+    return text("Chosen by you") if candidate is None else " · ".join(_told(candidate))
 
 
 def _told(candidate: Candidate) -> tuple[str, ...]:
