@@ -50,7 +50,7 @@ def test_a_speed_is_unknown_until_the_memory_is_measured_then_all_rows_have_one(
     panel = page.detail.weighed.speed
     assert panel.unknown.startswith("Speed unknown. ")
     full.facts._measure_gbs = lambda machine: 40.0
-    qtbot.waitUntil(lambda: not panel.measure.visibleRegion().isEmpty())
+    qtbot.waitUntil(lambda: not page.busy and not panel.measure.visibleRegion().isEmpty())
     qtbot.mouseClick(panel.measure, Qt.MouseButton.LeftButton)
     assert panel.measure.text() == "Measuring…"
     qtbot.waitUntil(lambda: bool(panel.figures))
