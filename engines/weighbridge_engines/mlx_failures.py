@@ -68,7 +68,7 @@ FAILURES: tuple[Failure, ...] = (
     _failure(
         "engine.bad_model_file",
         r"\[load_safetensors\]",
-        r"\[read\] Unable to read \d+ bytes",
+        r"\[read\] Unable to read (?:\d+ bytes|from file)",
         r"Perhaps an incomplete download",
     ),
     _failure("engine.other_layout", r"(?P<reason>No module named 'mlx_lm\.(?:chat_templates|tool_parsers)\.[^'\n]*')"),

@@ -29,7 +29,9 @@ FAILURES = (
             r"|Either openvino_tokenizer\.xml was not provided"),
     failure("engine.out_of_memory", r"CL_OUT_OF_(?:RESOURCES|HOST_MEMORY)|CL_MEM_OBJECT_ALLOCATION_FAILURE"
             r"|[Ee]xceeded max size of memory", device="GPU"),
-    failure("engine.out_of_memory", r"std::bad_alloc|bad allocation|MemoryError|Cannot allocate memory", device=HOST),
+    failure("engine.out_of_memory", r"std::bad_alloc|bad allocation|MemoryError|Cannot allocate memory"
+            r"|total_requested_bytes <= total_available_memory|shape_size\(shape\) == 0 \|\| m_ptr != nullptr",
+            device=HOST),
 )  # fmt: skip
 """In the order in which they are tried: what names most of a cause before what names less."""
 

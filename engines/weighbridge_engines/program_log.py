@@ -57,6 +57,7 @@ COMMON: tuple[Failing, ...] = (
         "engine.out_of_memory",
     ),
     Failing(re.compile(r"out of memory|OutOfMemoryError"), "engine.out_of_memory"),
+    Failing(re.compile(r"[Cc](?:annot|an't) allocate memory|\bMemoryError\b"), "engine.out_of_memory"),
     Failing(re.compile(r"(?:CUDA|HIP) error: (?P<reason>.+)"), "engine.card_failed"),
     Failing(re.compile(r"error: unrecognized arguments: (?P<option>\S+)"), "engine.bad_option"),
     Failing(re.compile(r"No such option:? '?(?P<option>[^\s'.]+)"), "engine.bad_option"),

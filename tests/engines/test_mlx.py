@@ -127,6 +127,7 @@ REAL = {
         "RuntimeError: [load_safetensors] Tensor 'model.embed_tokens.weight' invalid data offsets (30715776, 44871552)"
         " exceeding the size of the file. Perhaps an incomplete download or corrupt file?",
         "RuntimeError: [read] Unable to read 4 bytes from file.",
+        "RuntimeError: [read] Unable to read from file.",
     ],
     "engine.unknown_architecture": [
         "ValueError: Model type nosuch not supported.",

@@ -117,6 +117,10 @@ def test_which_gguf_files_it_reads(facts, code):
          "engine.bad_model_file", {}),
         ("ModuleNotFoundError: No module named 'jinja2'", "engine.not_installed", {"package": "jinja2"}),
         ("MemoryError: std::bad_alloc", "engine.out_of_memory", {"device": "Host"}),
+        ("RuntimeError: Check 'total_requested_bytes <= total_available_memory' failed at cache_orchestrator.hpp:916:",
+         "engine.out_of_memory", {"device": "Host"}),
+        ("RuntimeError: Check 'shape_size(shape) == 0 || m_ptr != nullptr' failed at src/inference/make_tensor.cpp:57",
+         "engine.out_of_memory", {"device": "Host"}),
     ],
 )  # fmt: skip
 def test_why_a_load_failed(line, code, values):

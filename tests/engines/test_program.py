@@ -341,6 +341,18 @@ def test_what_other_logs_tell(engine_id, line, told):
             "engine.out_of_memory",
             {"device": "CUDA", "needed_bytes": 3 * GIB // 2, "free_bytes": GIB},
         ),
+        (
+            "transformers",
+            "RuntimeError: unable to mmap 269060552 bytes from file </m/m.safetensors>: Cannot allocate memory (12)",
+            "engine.out_of_memory",
+            {},
+        ),
+        (
+            "transformers",
+            "ValueError: Unrecognized model in /m/c. Should have a `model_type` key in its config.json.",
+            "engine.bad_settings",
+            {"reason": "Should have a `model_type` key in its config.json"},
+        ),
         ("transformers", "[Errno 98] error while attempting to bind", "engine.port_taken", {}),
         ("transformers", "ModuleNotFoundError: No module named 'uvicorn'", "program.no_module", {"package": "uvicorn"}),
         (
