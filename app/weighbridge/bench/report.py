@@ -69,18 +69,18 @@ def json_text(comparison: Comparison) -> str:
 def as_markdown(comparison: Comparison) -> str:
     """A page of it."""
     parts = [
-        f"# {text('Comparison')}",
+        "# " + text("Comparison"),
         *headline(comparison),
         _table(figures(comparison)) if any(column.turns for column in comparison.columns) else "",
         _list(comparison_in_words(comparison)),
         _list(notes(comparison)),
         *(part for name, lines in logs(comparison) for part in (_escaped(name), fenced("\n".join(lines)))),
-        f"## {text('Conditions')}",
+        "## " + text("Conditions"),
         _table(conditions(comparison)),
         _list(settings(comparison)),
-        f"## {text('Prompt')}",
+        "## " + text("Prompt"),
         fenced(comparison.workload.prompt),
-        f"## {text('Answers')}",
+        "## " + text("Answers"),
         *(part for names, said in answers(comparison) for part in (_escaped(", ".join(names)), fenced(said))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -123,7 +123,7 @@ def _others_as_text(recipes: list[Recipe], shown: Shown) -> str:
         [recipe.id, _engine_of(recipe, shown).title, recipe_in_words(recipe), _why_not(recipe, shown)]
         for recipe in recipes
     ]
-    return f"{text('For other machines:')}\n{table(head, rows)}"
+    return "\n".join((text("For other machines:"), table(head, rows)))
 
 
 def engine_as_text(engine: Engine, shown: Shown) -> str:

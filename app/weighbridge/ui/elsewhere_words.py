@@ -58,7 +58,8 @@ def served_in_words(remote: Remote) -> str:
     if remote.context is not None:
         told.append(text("{tokens} of context", tokens=tokens(remote.context)))
     said = f"{', '.join(told)}."
-    return said if remote.context is not None else f"{said} {text('How much context it has is not told.')}"
+    untold = text("How much context it has is not told.") if remote.context is None else ""
+    return " ".join(filter(None, (said, untold)))
 
 
 def endpoint_titles(remotes: Iterable[Remote], taken: Iterable[str]) -> dict[str, str]:

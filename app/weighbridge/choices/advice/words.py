@@ -210,7 +210,7 @@ def _system(values: Mapping[str, Any]) -> str:
     told = text(
         SENTENCES["not_on_system"], engine=values["engine"], system=_SYSTEMS.get(values["system"], values["system"])
     )
-    return f"{told} {text('In WSL it does.')}" if values["wsl"] else told
+    return " ".join((told, text("In WSL it does."))) if values["wsl"] else told
 
 
 _SPECIAL: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
