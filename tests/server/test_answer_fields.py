@@ -167,3 +167,10 @@ def test_every_request_says_which_adapters_act(house):
 @pytest.mark.parametrize(("stop", "told"), [("", []), ("a", ["a"]), (["", "a", ""], ["a"]), (None, []), ([], [])])
 def test_an_empty_stop_text_stops_nothing(stop, told):
     assert answer_fields({"stop": stop}).fields["stop"] == told
+
+
+def test_biases_go_on_as_numbers_with_a_point_which_some_servers_insist_on():
+    told = answer_fields({"logit_bias": {"5": 2, "6": False, "7": -0.5}}).fields["logit_bias"]
+    assert [(token, type(bias), bias) for token, bias in told.items()] == [
+        ("5", float, 2.0), ("6", bool, False), ("7", float, -0.5),
+    ]  # fmt: skip

@@ -64,6 +64,10 @@ def answer_fields(body: Mapping[str, Any]) -> AnswerFields:
     _check_stop(body.get("stop"))
     if "stop" in fields:
         fields["stop"] = _stops(fields["stop"])
+    if isinstance(biases := body.get("logit_bias"), dict):
+        fields["logit_bias"] = {
+            token: bias if isinstance(bias, bool) else float(bias) for token, bias in biases.items()
+        }
     _check_biases(body.get("logit_bias"))
     _check_names(body, "samplers", SAMPLERS)
     _check_names(body, "dry_sequence_breakers", None)
