@@ -114,6 +114,16 @@ def m007_endpoints(connection: sqlite3.Connection) -> None:
     )
 
 
+def m008_pictures(connection: sqlite3.Connection) -> None:
+    """Pictures of messages, in the order in which they were attached; they go with their message."""
+    connection.execute(
+        "CREATE TABLE pictures (id INTEGER PRIMARY KEY AUTOINCREMENT,"
+        " message_id INTEGER NOT NULL REFERENCES messages (id) ON DELETE CASCADE, name TEXT NOT NULL,"
+        " kind TEXT NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL, data BLOB NOT NULL)"
+    )
+    connection.execute("CREATE INDEX pictures_of_message ON pictures (message_id)")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_chats,
     m002_observations,
@@ -122,6 +132,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     m005_library,
     m006_presets,
     m007_endpoints,
+    m008_pictures,
 )
 
 

@@ -59,6 +59,10 @@ REQUESTS: Mapping[str, tuple[str, str]] = {
         mark("{model} sees pictures only with a projector, and none is chosen."),
         mark("Name one with --set projector=FILE, or choose it in the Library."),
     ),
+    "picture.not_sent": (
+        mark("{model} would be loaded without a projector, and would not see the picture: nothing was sent."),
+        mark("Take the picture away, or load the model with its projector."),
+    ),
     "picture.pixels": (
         mark("{path} has {megapixels} megapixels; {limit} are the most."),
         mark("Make it smaller: a model looks at far fewer."),
@@ -70,6 +74,10 @@ REQUESTS: Mapping[str, tuple[str, str]] = {
     "picture.too_large": (
         mark("The pictures are larger than {limit} together."),
         mark("Make {path} smaller: a model looks at far fewer pixels than most pictures have."),
+    ),
+    "picture.too_many": (
+        mark("A message has {limit} pictures at most."),
+        mark("Send the others with the next message."),
     ),
     "picture.unreadable": (
         mark("{path} cannot be read: {reason}"),

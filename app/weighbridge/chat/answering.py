@@ -45,7 +45,7 @@ class Ask:
     """What is asked: the request's messages and sampling, and the empty answer already in the store."""
 
     answer: Message
-    messages: tuple[dict[str, str], ...]
+    messages: tuple[dict[str, Any], ...]
     sampling: Sampling
 
 

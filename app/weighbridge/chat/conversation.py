@@ -6,6 +6,7 @@ the order in which they were made.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -43,6 +44,24 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Attached:
+    """A picture of a message, as it is kept and sent: a file of the `kind` "png" or "jpeg" of `width` by `height`
+    pixels. `name` is that of the file it was made of, "" where there was none.
+    """
+
+    data: bytes
+    kind: str
+    width: int
+    height: int
+    name: str = ""
+
+    @property
+    def url(self) -> str:
+        """The picture itself as an address, for a request."""
+        return f"data:image/{self.kind};base64,{base64.b64encode(self.data).decode('ascii')}"
+
+
+@dataclass(frozen=True)
 class Message:
     """One message. `text` is what was written, `reasoning` what was thought before it; both raw.
 
@@ -62,6 +81,7 @@ class Message:
     state: MessageState = MessageState.COMPLETE
     error: Failure | None = None
     figures: Mapping[str, Any] = field(default_factory=dict)
+    pictures: tuple[Attached, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,10 +143,19 @@ def newest_leaf(messages: Iterable[Message], start_id: int | None) -> int | None
     return here
 
 
-def request_messages(path: Sequence[Message], system_prompt: str = "") -> list[dict[str, str]]:
-    """What a model is sent for this path: the system prompt, then the messages that have a text, without thoughts."""
-    system = [{"role": "system", "content": system_prompt}] if system_prompt.strip() else []
-    return system + [{"role": str(one.role), "content": one.text} for one in path if one.text]
+def request_messages(path: Sequence[Message], system_prompt: str = "", *, sees: bool = False) -> list[dict[str, Any]]:
+    """What a model is sent for this path: the system prompt, then the messages that have a text, without thoughts; the
+    pictures only to one that `sees`.
+    """
+    system: list[dict[str, Any]] = [{"role": "system", "content": system_prompt}] if system_prompt.strip() else []
+    return system + [{"role": str(one.role), "content": _content(one, sees)} for one in path if one.text]
+
+
+def _content(message: Message, sees: bool) -> str | list[dict[str, Any]]:
+    if not sees or not message.pictures:
+        return message.text
+    shown: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": one.url}} for one in message.pictures]
+    return [*shown, {"type": "text", "text": message.text}]
 
 
 def title_from(first_message: str) -> str:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from weighbridge.base.database import Database, folded
 from weighbridge.base.errors import NotFound
 from weighbridge.base.printable import encodable
-from weighbridge.chat.conversation import Conversation, Failure, Message, MessageState, Role
+from weighbridge.chat.conversation import Attached, Conversation, Failure, Message, MessageState, Role
 
 _Word = TypeVar("_Word", bound=StrEnum)
 _CONVERSATION = "SELECT * FROM conversations WHERE deleted IS NULL"
@@ -59,14 +60,15 @@ class ChatStore:
     def messages(self, conversation_id: int) -> tuple[Message, ...]:
         """All messages of all branches, oldest first."""
         rows = self._database.rows("SELECT * FROM messages WHERE conversation_id = ? ORDER BY id", (conversation_id,))
-        return tuple(_message(row) for row in rows)
+        pictures = self._pictures("message_id IN (SELECT id FROM messages WHERE conversation_id = ?)", conversation_id)
+        return tuple(_message(row, pictures[row["id"]]) for row in rows)
 
     def message(self, message_id: int) -> Message:
         """One message. Raises NotFound("chat.unknown")."""
         rows = self._database.rows("SELECT * FROM messages WHERE id = ?", (message_id,))
         if not rows:
             raise NotFound("chat.unknown", message=message_id)
-        return _message(rows[0])
+        return _message(rows[0], self._pictures("message_id = ?", message_id)[message_id])
 
     def create(
         self,
@@ -106,11 +108,21 @@ class ChatStore:
         self._change(conversation_id, deleted=None)
 
     def ask(
-        self, conversation_id: int, parent_id: int | None, text: str, model_id: str, settings: Mapping[str, Any]
+        self,
+        conversation_id: int,
+        parent_id: int | None,
+        text: str,
+        model_id: str,
+        settings: Mapping[str, Any],
+        pictures: Sequence[Attached] = (),
     ) -> tuple[Message, Message]:
         """Save a question after `parent_id` and its empty answer, in one transaction. Returns both."""
         with self._database.transaction() as connection:
             question = self._insert(connection, Message(0, conversation_id, parent_id, Role.USER, text))
+            connection.executemany(
+                "INSERT INTO pictures (message_id, name, kind, width, height, data) VALUES (?, ?, ?, ?, ?, ?)",
+                [(question, encodable(one.name), one.kind, one.width, one.height, one.data) for one in pictures],
+            )
             answer = self._insert(connection, _empty_answer(conversation_id, question, model_id, settings))
             self._touch(connection, conversation_id, answer, model_id)
         return self.message(question), self.message(answer)
@@ -154,6 +166,14 @@ class ChatStore:
         """The value kept under `name`, or None."""
         rows = self._database.rows("SELECT value FROM remembered WHERE name = ?", (name,))
         return json.loads(rows[0][0]) if rows else None
+
+    def _pictures(self, condition: str, place: int) -> Mapping[int, list[Attached]]:
+        """Those of the messages that `condition` means, by their message; `place` stands for its question mark."""
+        found: defaultdict[int, list[Attached]] = defaultdict(list)
+        for row in self._database.rows(f"SELECT * FROM pictures WHERE {condition} ORDER BY id", (place,)):
+            kept = Attached(row["data"], row["kind"], row["width"], row["height"], row["name"])
+            found[row["message_id"]].append(kept)
+        return found
 
     def _change(self, conversation_id: int, **values: object) -> None:
         names = ", ".join(f"{name} = ?" for name in values)
@@ -214,7 +234,7 @@ def _conversation(row: sqlite3.Row) -> Conversation:
     )
 
 
-def _message(row: sqlite3.Row) -> Message:
+def _message(row: sqlite3.Row, pictures: Sequence[Attached]) -> Message:
     return Message(
         id=row["id"],
         conversation_id=row["conversation_id"],
@@ -228,6 +248,7 @@ def _message(row: sqlite3.Row) -> Message:
         state=_known(MessageState, row["state"], MessageState.INTERRUPTED),
         error=_failure(row["error"]),
         figures=_values(row["figures"]),
+        pictures=tuple(pictures),
     )
 
 

@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from collections.abc import Sequence
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
 
+from weighbridge.base.errors import Refused
 from weighbridge.base.words import text
+from weighbridge.chat.conversation import Attached
+from weighbridge.ui.chat.attaching import offered_in
+from weighbridge.ui.chat.thumbnails import Tray
 from weighbridge.ui.theme import STEP
 from weighbridge.ui.widgets.parts import button, column, label, row
 
 MOST_LINES = 8
+MOST_PICTURES = 6
+"""Of one message."""
 
 
 class Composer(QFrame):
-    """Emits `sent` with the text, or `stopped`. `editing` shows that the text takes the place of an earlier message."""
+    """Emits `sent` with the text, or `stopped`. `editing` shows that the text takes the place of an earlier message.
+
+    Where the model sees, pictures can be attached: `attach_wanted` asks for some, `offered` tells what was dropped or
+    pasted.
+    """
 
     sent = Signal(str)
     stopped = Signal()
     edit_left = Signal()
+    attach_wanted = Signal()
+    offered = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._sees = False
+        self._tray = Tray()
+        self._attach = button(text("Attach a picture…"), self.attach_wanted.emit, "quiet")
+        self._attach.hide()
         self.setProperty("role", "panel")
         self._busy = False
         self._may_send = True
         self._edit = _Edit()
         self._edit.entered.connect(self._send)
         self._edit.textChanged.connect(self._look)
+        self._edit.offered.connect(self.offered)
         self._hint = label(text("Esc"), "dim")
         self._button = button(text("Send"), self._act, "primary")
         self._note = row(label(text("Editing: this is sent as a branch beside the first one."), "dim"), None)
@@ -35,10 +54,11 @@ class Composer(QFrame):
         self._banner = QWidget()
         self._banner.setLayout(self._note)
         self._banner.hide()
-        line = row(self._edit, self._hint, self._button, gap=3)
+        line = row(self._edit, self._hint, self._attach, self._button, gap=3)
+        line.setAlignment(self._attach, Qt.AlignmentFlag.AlignBottom)
         line.setAlignment(self._button, Qt.AlignmentFlag.AlignBottom)
         line.setAlignment(self._hint, Qt.AlignmentFlag.AlignVCenter)
-        outer = column(self._banner, line, owner=self, gap=1)
+        outer = column(self._banner, self._tray, line, owner=self, gap=1)
         outer.setContentsMargins(3 * STEP, 2 * STEP, 2 * STEP, 2 * STEP)
         self._look()
 
@@ -79,9 +99,35 @@ class Composer(QFrame):
         self._edit.setPlaceholderText(shown)
         self._look()
 
-    def edit(self, message: str) -> None:
+    @property
+    def pictures(self) -> tuple[Attached, ...]:
+        """Those that go with the message."""
+        return self._tray.pictures if self._sees else ()
+
+    @property
+    def sees(self) -> bool:
+        """Whether pictures can be attached."""
+        return self._sees
+
+    def set_sees(self, sees: bool) -> None:
+        """Whether the model sees pictures. Those that are attached wait for one that does."""
+        self._sees = sees
+        self._attach.setVisible(sees)
+        self._tray.setVisible(sees and bool(self._tray.pictures))
+        self._edit.takes_pictures = sees
+        self.setAcceptDrops(sees)
+
+    def add_picture(self, picture: Attached) -> None:
+        """Attach one more. Raises Refused("picture.too_many") where there are MOST_PICTURES."""
+        if len(self._tray.pictures) >= MOST_PICTURES:
+            raise Refused("picture.too_many", limit=MOST_PICTURES)
+        self._tray.add(picture)
+
+    def edit(self, message: str, pictures: Sequence[Attached] = ()) -> None:
         """Edit an earlier message."""
         self._banner.show()
+        self._tray.show_pictures(pictures)
+        self._tray.setVisible(self._sees and bool(pictures))
         self._edit.setPlainText(message)
         self._edit.selectAll()
         self._edit.setFocus()
@@ -89,8 +135,7 @@ class Composer(QFrame):
     def leave_edit(self) -> None:
         """Back to a new message."""
         if self.editing:
-            self._banner.hide()
-            self._edit.clear()
+            self.clear()
             self.edit_left.emit()
 
     def take_focus(self) -> None:
@@ -98,9 +143,18 @@ class Composer(QFrame):
         self._edit.setFocus()
 
     def clear(self) -> None:
-        """Nothing is written."""
+        """Nothing is written, and nothing attached."""
         self._banner.hide()
+        self._tray.show_pictures(())
         self._edit.clear()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if offered_in(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.offered.emit(offered_in(event.mimeData()))
+        event.acceptProposedAction()
 
     def _act(self) -> None:
         if self._busy:
@@ -123,9 +177,11 @@ class _Edit(QPlainTextEdit):
     """Grows with its lines."""
 
     entered = Signal()
+    offered = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
+        self.takes_pictures = False
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("role", "plain")
         self.setTabChangesFocus(True)
@@ -140,6 +196,17 @@ class _Edit(QPlainTextEdit):
         else:
             super().keyPressEvent(event)
 
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return bool(self.takes_pictures and offered_in(source)) or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """What is pasted or dropped. Words are words, though their program offers a picture of them too."""
+        found = offered_in(source) if self.takes_pictures and not _is_words(source) else []
+        if found:
+            self.offered.emit(found)
+        else:
+            super().insertFromMimeData(source)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
@@ -150,3 +217,7 @@ class _Edit(QPlainTextEdit):
 
     def _margin(self) -> int:
         return round(self.document().documentMargin()) + 2
+
+
+def _is_words(source: QMimeData) -> bool:
+    return source.hasText() and not source.hasUrls()

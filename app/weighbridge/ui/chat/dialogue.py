@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -14,6 +14,7 @@ from weighbridge.base.words import text
 from weighbridge.chat.answering import Answering, Ask, Phase, failure_of
 from weighbridge.chat.client import ChatClient
 from weighbridge.chat.conversation import (
+    Attached,
     Conversation,
     Message,
     branch,
@@ -113,14 +114,24 @@ class Dialogue(QObject):
         self._conversation = None if conversation_id is None else self._store.conversation(conversation_id)
         self._read(None if self._conversation is None else self._conversation.leaf_id)
 
-    def send(self, words: str, model: Model, load: Load, options: Options) -> None:
-        """Send `words` after the path, in a new conversation where none is open, to `model` as `load` loads it."""
+    def send(self, words: str, model: Model, load: Load, options: Options, pictures: Sequence[Attached] = ()) -> None:
+        """Send `words` with `pictures` after the path, in a new conversation where none is open, to `model` as `load`
+        loads it.
+        """
         path = self.path
-        self._ask(words, path[-1].id if path else None, model, load, options)
+        self._ask(words, pictures, path[-1].id if path else None, model, load, options)
 
-    def edit(self, question: Message, words: str, model: Model, load: Load, options: Options) -> None:
-        """Send `words` in place of `question`, as a branch beside it."""
-        self._ask(words, question.parent_id, model, load, options)
+    def edit(
+        self,
+        question: Message,
+        words: str,
+        model: Model,
+        load: Load,
+        options: Options,
+        pictures: Sequence[Attached] = (),
+    ) -> None:
+        """Send `words` with `pictures` in place of `question`, as a branch beside it."""
+        self._ask(words, pictures, question.parent_id, model, load, options)
 
     def regenerate(self, answer: Message, model: Model, load: Load, options: Options) -> None:
         """Have the question of `answer` answered again, as a branch beside it."""
@@ -185,18 +196,28 @@ class Dialogue(QObject):
             self._answering = None
         self._client.close()
 
-    def _ask(self, words: str, parent_id: int | None, model: Model, load: Load, options: Options) -> None:
+    def _ask(
+        self,
+        words: str,
+        pictures: Sequence[Attached],
+        parent_id: int | None,
+        model: Model,
+        load: Load,
+        options: Options,
+    ) -> None:
         if self._answering is not None:
             return
         if self._conversation is None:
             self._conversation = self._store.create(title_from(words) or text("New chat"), model.id)
         self._store.keep_settings(self._conversation.id, options.system_prompt, options.as_json())
-        _, answer = self._store.ask(self._conversation.id, parent_id, words, model.id, _settings(load, options))
+        settings = _settings(load, options)
+        _, answer = self._store.ask(self._conversation.id, parent_id, words, model.id, settings, pictures)
         self._read(answer.id)
         self._start(answer, model, load, options)
 
     def _start(self, answer: Message, model: Model, load: Load, options: Options) -> None:
-        messages = request_messages(path_to(self._messages, answer.parent_id), options.system_prompt)
+        path = path_to(self._messages, answer.parent_id)
+        messages = request_messages(path, options.system_prompt, sees=load.projector is not None)
         lease = self._supervisor.lease(model, load)
         ask = Ask(answer, tuple(messages), options.sampling)
         self._lease = lease

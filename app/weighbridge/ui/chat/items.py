@@ -16,6 +16,7 @@ from weighbridge.ui.background import Background
 from weighbridge.ui.chat.bubble import Bubble
 from weighbridge.ui.chat.figures import answer_line, thought_line, wait_line
 from weighbridge.ui.chat.thought import ThoughtFold
+from weighbridge.ui.chat.thumbnails import Thumbnails
 from weighbridge.ui.clipboard import copy
 from weighbridge.ui.markdown.view import MarkdownView
 from weighbridge.ui.theme import Theme
@@ -78,9 +79,10 @@ class QuestionItem(_Item):
     def __init__(self, message: Message) -> None:
         super().__init__(message)
         self._bubble = Bubble(message.text)
+        self.thumbnails = Thumbnails(message.pictures)
         line = row(None, self._bubble)
         foot = row(None, self._branches, gap=0)
-        column(line, foot, owner=self, gap=1)
+        column(self.thumbnails, line, foot, owner=self, gap=1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The bubble takes at most four fifths of the width."""

@@ -10,17 +10,18 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from weighbridge.base.errors import BadFile, Cancelled, NotFound
+from weighbridge.base.errors import BadFile, Cancelled, NotFound, Refused
 from weighbridge.base.task import Task
 from weighbridge.base.units import number
 from weighbridge.base.words import text
 from weighbridge.chat.answering import News, Phase
 from weighbridge.chat.client import ChatClient
-from weighbridge.chat.conversation import Conversation, Message
+from weighbridge.chat.conversation import Attached, Conversation, Message
 from weighbridge.chat.meter import Reading
 from weighbridge.library.model import Model, Reach
 from weighbridge.running.state import Running, State
 from weighbridge.ui.asking import Asking
+from weighbridge.ui.chat.attaching import Attaching
 from weighbridge.ui.chat.base_load import base_load
 from weighbridge.ui.chat.column import MessageColumn
 from weighbridge.ui.chat.composer import Composer
@@ -90,6 +91,7 @@ class ChatPage(Page):
         self._loading = LoadingRow()
         self._strip = LiveStrip(services.theme)
         self._composer = Composer()
+        self._attaching = Attaching(services.background, self)
         self._options = OptionsPane(services.theme)
         self._panes = self._lay_out()
         self._connect()
@@ -148,15 +150,24 @@ class ChatPage(Page):
 
     def send(self, words: str) -> None:
         """Send a message, or the edited one, to the chosen model; where that will not fit, ask first what to do."""
-        self._with_load(partial(self._send, words))
+        self._with_load(partial(self._send, words, self._composer.pictures))
 
-    def _send(self, words: str, model: Model, load: Load) -> None:
+    def _attach(self, picture: Attached) -> None:
+        try:
+            self._composer.add_picture(picture)
+        except Refused as refusal:
+            self._error.show_error(refusal)
+
+    def _send(self, words: str, pictures: tuple[Attached, ...], model: Model, load: Load) -> None:
+        if pictures and load.projector is None:
+            self._error.show_error(Refused("picture.not_sent", model=model.title))
+            return
         options = self._options.options
         self._strip.clear()
         if self._editing is not None:
-            self._dialogue.edit(self._editing, words, model, load, options)
+            self._dialogue.edit(self._editing, words, model, load, options, pictures)
         else:
-            self._dialogue.send(words, model, load, options)
+            self._dialogue.send(words, model, load, options, pictures)
         self._editing = None
         self._composer.clear()
 
@@ -257,6 +268,10 @@ class ChatPage(Page):
         self._composer.sent.connect(self.send)
         self._composer.stopped.connect(self.stop)
         self._composer.edit_left.connect(self._leave_edit)
+        self._composer.attach_wanted.connect(self._attaching.choose)
+        self._composer.offered.connect(self._attaching.take)
+        self._attaching.ready.connect(self._attach)
+        self._attaching.refused.connect(self._error.show_error)
         self._loading.cancelled.connect(self.stop)
         self._fixing.serve(self._error)
         self._services.bus.load_made.connect(self._follow)
@@ -299,6 +314,7 @@ class ChatPage(Page):
         self._column.show_path(path, self._dialogue.branch_of)
         self._middle.setCurrentWidget(self._column if path else self._empty)
         self._show_figures(path[-1] if path else None)
+        self._show_note()
 
     def _take(self, news: News) -> None:
         self._column.take(news)
@@ -366,6 +382,7 @@ class ChatPage(Page):
         load = None if model is None else self._asked_load(model)
         loaded = running is not None and running.state is not State.FAILED
         self._room.ask(None if loaded or not self.isVisible() else model, load)
+        self._composer.set_sees(load is not None and load.projector is not None)
         self._show_note()
         self._composer.set_target(model.title if model is not None else None, leaves=bool(model and model.leaves))
         self._show_served(model)
@@ -412,8 +429,13 @@ class ChatPage(Page):
     def _show_note(self) -> None:
         """Whether the model is loaded, otherwise than before where it is so, and what loading it would end."""
         running = self._chosen.running
-        parts = (_note(self._chosen.model, running), self._held.words(running), self._room.words)
+        parts = (_note(self._chosen.model, running), self._unseen(), self._held.words(running), self._room.words)
         self._note.setText(" · ".join(part for part in parts if part))
+
+    def _unseen(self) -> str:
+        """Said where the chat has pictures and the chosen model sees none."""
+        shown = any(one.pictures for one in self._dialogue.path) and not self._composer.sees
+        return text("pictures are not sent: it sees none") if shown and self._chosen.model is not None else ""
 
     def _show_effective(self, model: Model | None, running: Running | None) -> None:
         ready = running is not None and running.state is State.READY
@@ -474,7 +496,7 @@ class ChatPage(Page):
         question = next((one for one in self._dialogue.path if one.id == answer.parent_id), None)
         if question is not None and self._dialogue.answer is None:
             self._editing = question
-            self._composer.edit(question.text)
+            self._composer.edit(question.text, question.pictures)
 
     def _leave_edit(self) -> None:
         self._editing = None
