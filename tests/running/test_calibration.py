@@ -174,3 +174,21 @@ def test_an_estimate_that_was_unknown_is_passed_over():
     unknown = replace(observed(files="b"), estimated_bytes={Term.WEIGHTS: None})
     assert corrected(FORMULA, NOW, (unknown, observed(files="c")), ONE).last_off == pytest.approx(900 / 800 - 1)
     assert corrected(FORMULA, NOW, (unknown,), ONE).last_off is None
+
+
+@pytest.mark.parametrize(
+    ("told", "engine_mib", "loads"),
+    [({Term.WEIGHTS: 6 * MIB}, 164, 1), ({}, 150, 0)],
+)
+def test_a_load_whose_cache_was_still_to_come_is_no_measure_of_the_whole(told, engine_mib, loads):
+    expected = {Term.WEIGHTS: 7 * MIB, Term.KV: 9 * MIB, Term.ENGINE: 150 * MIB}
+    seen = Observation(NOW, {"Host": told}, 170 * MIB, expected)
+    found = corrected(FORMULA, NOW, [seen], ONE)
+    assert (found.estimate.basis, found.last_off, found.loads) == (FORMULA.basis, None, loads)
+    assert mib(found.estimate.share(HOST)) == {**mib(FORMULA.share(HOST)), "engine": engine_mib}
+
+
+def test_a_load_that_told_its_cache_is_one():
+    expected = {Term.WEIGHTS: 7 * MIB, Term.KV: 9 * MIB, Term.ENGINE: 150 * MIB}
+    seen = Observation(NOW, {"Host": {Term.WEIGHTS: 6 * MIB, Term.KV: 9 * MIB}}, 170 * MIB, expected)
+    assert corrected(FORMULA, NOW, [seen], ONE).estimate.basis is Basis.MEASURED

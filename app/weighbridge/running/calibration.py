@@ -14,6 +14,7 @@ from weighbridge.running.sizing import Table
 from weighbridge_engines.api import HOST
 
 _IN_TABLE = (Term.WEIGHTS, Term.KV, Term.STATE, Term.COMPUTE)
+_WEIGHTS, _CACHE = (Term.WEIGHTS,), (Term.KV, Term.STATE)
 _UNTOLD = (Term.ENGINE, Term.PROJECTOR, Term.ADAPTER)
 """What an engine's lines on buffers do not tell. In the system's memory it is measured with all the rest."""
 
@@ -67,19 +68,31 @@ def corrected(
 ) -> Correction:
     """The estimate after what `past` loads, the newest first, took.
 
-    The same model under the same load: what was measured itself. The same architecture on the same version and devices:
-    the engine's own memory beside what it tells is the median of what it was. Never from other devices.
+    The same model under the same load: what was measured itself, unless the cache was still to come. The same
+    architecture on the same version and devices: the engine's own memory beside what it tells is the median of what it
+    was. Never from other devices.
     """
     alike = [one for one in past if _alike(one.situation, now)]
-    off = next((share for one in alike if (share := _off(one, device_place)) is not None), None)
-    same = [one for one in alike if one.situation.version == now.version]
-    exact = next((one for one in same if one.situation == now), None)
+    off = next((share for one in alike if _is_whole(one) and (share := _off(one, device_place)) is not None), None)
+    same = [one for one in alike if one.situation.version == now.version and (_is_whole(one) or _tells(one, _WEIGHTS))]
+    exact = next((one for one in same if one.situation == now and _is_whole(one)), None)
     if exact is not None:
         return Correction(_measured(formula, exact, device_place), off, 1)
     if not same or SYSTEM not in {share.place for share in formula.shares}:
         return Correction(formula, off)
     engine = int(median(_overhead(one, device_place) for one in same))
     return Correction(_with_engine(formula, engine), off, len(same))
+
+
+def _is_whole(one: Observation) -> bool:
+    """Whether a load took at its end what it will take: some engines make room for the cache only as it is filled, and
+    tell nothing of it.
+    """
+    return _tells(one, _CACHE) or not any(one.estimated_bytes.get(term) for term in _CACHE)
+
+
+def _tells(one: Observation, terms: tuple[Term, ...]) -> bool:
+    return any(term in told for told in one.told.values() for term in terms)
 
 
 def _alike(one: Situation, other: Situation) -> bool:
