@@ -24,6 +24,8 @@ from weighbridge_engines.session_log import tell
 
 _WEIGHTS = (".bin", ".gguf")
 _ONE_TOKEN = {"max_new_tokens": 1}
+_LEAST_PART = 256
+"""Characters of a text that are counted at a time, at least."""
 
 
 class CacheFull(Exception):
@@ -117,7 +119,7 @@ class OpenVinoModel:
         """
         found, most = self._encoded(text, begun), min(self.context, self._most_tokens or self.context)
         if found.shape[1] >= most:
-            raise ContextExceeded(self._count(text), most)
+            raise ContextExceeded(self._count(text, found.shape[1]), most)
         return found
 
     def _encoded(self, text: str, begun: bool = False) -> Any:
@@ -131,12 +133,12 @@ class OpenVinoModel:
         counts = {self._encoded(" a" * times).shape[1] for times in (self.context, 2 * self.context)}
         return int(counts.pop()) if len(counts) == 1 else None
 
-    def _count(self, text: str) -> int:
-        """The tokens of `text`, in parts where they are too many to be told at once."""
-        count, half = int(self._encoded(text).shape[1]), len(text) // 2
-        if self._most_tokens is None or count < self._most_tokens or not half:
-            return count
-        return self._count(text[:half]) + self._count(text[half:])
+    def _count(self, text: str, told: int) -> int:
+        """The tokens of `text`, of which the tokenizer `told` so many: in parts, and roughly, where it cut them off."""
+        if self._encoded(text + text).shape[1] > told:
+            return told
+        size = max(_LEAST_PART, self.context // 4)
+        return sum(int(self._encoded(text[start : start + size]).shape[1]) for start in range(0, len(text), size))
 
     def tensor(self, tokens: Sequence[int]) -> Any:
         """`tokens` as the library's tensor."""

@@ -329,6 +329,10 @@ def test_a_text_that_the_tokenizer_would_cut_off_is_refused_with_its_true_length
             asks()
         assert refused.value.context == 8192
         assert refused.value.prompt_tokens == pytest.approx(9000, abs=60)
+    monkeypatch.setattr(model, "context", 4000)
+    with pytest.raises(ContextExceeded) as refused:
+        next(session.stream(asked("word " * 30000)))
+    assert (refused.value.context, refused.value.prompt_tokens) == (4000, pytest.approx(30000, abs=300))
     monkeypatch.delitem(vars(model), "_most_tokens")
 
 
