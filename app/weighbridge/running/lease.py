@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from weighbridge.running.endpoints.way import Way
 
 _ANY = Dialect()
-_NO_LIMIT = (("max_tokens", -1), ("max_completion_tokens", -1), ("stop", []))
+_NO_LIMIT: tuple[tuple[str, Any], ...] = (("max_tokens", -1), ("max_completion_tokens", -1), ("stop", []))
 
 
 class Lease:
