@@ -212,6 +212,7 @@ def test_a_prompt_that_is_too_long(house, streamed):
     assert (reply.status, reply.error["code"]) == (400, "context_length_exceeded")
     assert "600" in reply.error["message"]
     assert "512" in reply.error["message"]
+    assert (reply.error["n_prompt_tokens"], reply.error["n_ctx"]) == (600, 512)
 
 
 @pytest.mark.parametrize(("told", "status"), [(400, 400), (401, 502), (404, 502), (500, 502), (501, 501), (503, 503)])

@@ -43,7 +43,9 @@ def failure(status: int, body: bytes, way: Way | None = None, retry_after: str |
     if way is None:
         return EngineFailed("engine.answered", status=status, message=error_message(error), **_field(error))
     told = way.refusal(status, message_of(body), retry_after)
-    return told or EngineFailed("engine.answered", status=status, message=way.hidden(error_message(error)))
+    return told or EngineFailed(
+        "engine.answered", status=status, message=way.hidden(error_message(error)), **_field(error)
+    )
 
 
 def _field(error: object) -> dict[str, Any]:

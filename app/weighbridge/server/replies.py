@@ -53,8 +53,16 @@ def error_body(error: WeighbridgeError, status: int) -> bytes:
         "type": "invalid_request_error" if status < 500 else "server_error",
         "code": _OPENAI_CODES.get(error.code, error.code),
         "param": _short(field, 100) if isinstance(field, str) else None,
+        **_counts(error),
     }
     return json.dumps({"error": shown}, ensure_ascii=False).encode()
+
+
+def _counts(error: WeighbridgeError) -> dict[str, object]:
+    """How long the prompt and the context are, by llama.cpp's names: another Weighbridge may be who asks."""
+    if error.code != "context.exceeded":
+        return {}
+    return {"n_prompt_tokens": error.values["prompt_tokens"], "n_ctx": error.values["context"]}
 
 
 async def send_error(send: Send, error: WeighbridgeError, status: int | None = None) -> None:
