@@ -86,7 +86,7 @@ class Reply:
         """The error, after a look at its shape and size."""
         assert len(self.body) < 2048
         error = self.json["error"]
-        assert set(error) == {"message", "type", "code", "param"}
+        assert set(error) - {"n_prompt_tokens", "n_ctx"} == {"message", "type", "code", "param"}
         assert error["message"] and "{" not in error["message"].replace('{"type": "text"', "")
         return error
 
