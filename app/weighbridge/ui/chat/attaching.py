@@ -103,7 +103,7 @@ class Attaching(QObject):
         """Ask for files."""
         patterns = " ".join(f"*{ending}" for ending in ENDINGS)
         title = text("Attach a picture")
-        chosen, _ = QFileDialog.getOpenFileNames(self._owner, title, "", f"{text('Pictures')} ({patterns})")
+        chosen, _ = QFileDialog.getOpenFileNames(self._owner, title, "", text("Pictures ({endings})", endings=patterns))
         self.take([Path(name) for name in chosen])
 
     def take(self, offered: Sequence[Offered]) -> None:
