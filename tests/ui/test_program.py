@@ -123,6 +123,14 @@ def test_closing_keeps_the_geometry_and_may_come_twice(qtbot, program):
     assert SettingsStore(default_paths().settings).value.window_geometry
 
 
+def test_where_the_display_has_gone_all_ends_without_the_window(qtbot, program):
+    filled(qtbot, program)
+    program.give_up()
+    program.close()
+    assert "supervisor" not in {thread.name for thread in threading.enumerate()}
+    assert program.window.isVisible()  # nothing was asked of the display
+
+
 def test_closing_before_anything_is_built_is_fine(program):
     program.open()
     program.close()

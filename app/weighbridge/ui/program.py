@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -58,6 +58,7 @@ def run(argv: Sequence[str], engines: Engines, paths: Paths, lock: OwnerLock) ->
     if lock.held:
         QTimer.singleShot(0, program, lambda: _listen(program, paths.data))
     code = app.exec()
+    program.give_up()
     ending.close()
     garbage.close()
     sys.excepthook = sys.__excepthook__
@@ -139,7 +140,24 @@ class Program(QObject):
         if self._closing:
             return
         self._closing = True
-        with ExitStack() as steps:  # from the last to the first, and each one even where another failed
+        with self._ended():
+            self.settings.change(window_geometry=self.window.geometry_text())
+            self.window.hide()
+            self.ways_out.leave_tray()
+
+    def give_up(self) -> None:
+        """The same where nothing can be shown any more: the display has gone, and Qt ends by itself. Without effect
+        after `close`.
+        """
+        if not self._closing:
+            self._closing = True
+            with self._ended():
+                pass
+
+    @contextmanager
+    def _ended(self) -> Iterator[None]:
+        """Ends all, once the block is left: from the last to the first, and each one even where another failed."""
+        with ExitStack() as steps:
             steps.callback(self._app.quit)
             steps.callback(self._close_core)
             steps.callback(self.background.close)
@@ -148,9 +166,7 @@ class Program(QObject):
             steps.callback(self._network_pulse.stop)
             steps.callback(self.window.shut)
             steps.callback(self._steps.forget)
-            self.settings.change(window_geometry=self.window.geometry_text())
-            self.window.hide()
-            self.ways_out.leave_tray()
+            yield
 
     def _close_port(self) -> None:
         if self.services is not None:
