@@ -147,6 +147,18 @@ def check(load: Load, controls: Iterable[Control]) -> None:
             raise Unsupported(cause)
 
 
+def check_alone(load: Load, controls: Iterable[Control], lacking: Iterable[str]) -> None:
+    """As `check`, for an engine that loads a model alone, to chat with: no field of `lacking`, and no adapters."""
+    check(load, controls)
+    asked_for = [name for name in lacking if getattr(load, name) is not None]
+    if load.adapters:
+        asked_for.append("adapters")
+    if asked_for:
+        raise Unsupported(Cause("setting.unknown", {"name": asked_for[0]}))
+    if load.task != "chat":
+        raise Unsupported(Cause("setting.choice", {"name": "task", "value": load.task, "known": "chat"}))
+
+
 def _bound(bound: float | None) -> str:
     """A bound in words that are no language: "0", "1.5", "∞" where there is none."""
     return "∞" if bound is None else f"{bound:.10g}"

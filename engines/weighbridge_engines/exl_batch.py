@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
-LOOK_S = 0.1
-"""How long nothing may come before whoever asks is given a chance to see that nobody listens any more."""
+from weighbridge_engines.owner import received
 
 CARD_FAILED = 70
 """With what the process ends where the card can do nothing more for it: each further step would fail as well."""
@@ -66,19 +65,7 @@ class Batch:
         order = _Order(job)
         self._orders.put(order)
         try:
-            while True:
-                try:
-                    kind, value = order.results.get(timeout=LOOK_S)
-                except Empty:
-                    if not self._thread.is_alive():
-                        raise RuntimeError("the session is closed") from None
-                    yield None
-                    continue
-                if kind == "error":
-                    raise value
-                if kind == "end":
-                    return
-                yield value
+            yield from received(order.results, self._thread.is_alive)
         finally:
             order.unwanted = True
 

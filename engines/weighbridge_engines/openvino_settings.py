@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from weighbridge_engines import llama_settings
-from weighbridge_engines.api import Cause, FileFacts, Load, Unsupported
-from weighbridge_engines.controls import Change, Control, Home, Kind, check
+from weighbridge_engines.api import Cause, FileFacts, Load
+from weighbridge_engines.controls import Change, Control, Home, Kind, check_alone
 from weighbridge_engines.library_sampling import check_penalty, chosen, controls_of, is_greedy
 from weighbridge_engines.prompt_steps import prompt_step
 
@@ -87,14 +87,7 @@ def suits(facts: FileFacts) -> Cause | None:
 
 def checked(load: Load) -> None:
     """Raise Unsupported, with a "setting." code that names it, where `load` asks for what cannot be followed."""
-    check(load, CONTROLS)
-    for name in _NOT_AT_ALL:
-        if getattr(load, name) is not None:
-            raise Unsupported(Cause("setting.unknown", {"name": name}))
-    if load.adapters:
-        raise Unsupported(Cause("setting.unknown", {"name": "adapters"}))
-    if load.task != "chat":
-        raise Unsupported(Cause("setting.choice", {"name": "task", "value": load.task, "known": "chat"}))
+    check_alone(load, CONTROLS, _NOT_AT_ALL)
 
 
 def device_of(load: Load) -> str:

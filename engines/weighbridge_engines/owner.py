@@ -19,6 +19,25 @@ LOOK_S = 0.1
 Open = Callable[[], Session]
 
 
+def received(results: SimpleQueue[tuple[str, Any]], lives: Callable[[], bool]) -> Generator[Any, None, None]:
+    """What an owner puts into `results`, each with its kind, until its ("end", None); None where nothing comes for a
+    while. Raises the value of an ("error", why), and RuntimeError where the owner no longer `lives`.
+    """
+    while True:
+        try:
+            kind, value = results.get(timeout=LOOK_S)
+        except Empty:
+            if not lives():
+                raise RuntimeError("the session is closed") from None
+            yield None
+            continue
+        if kind == "error":
+            raise value
+        if kind == "end":
+            return
+        yield value
+
+
 class _Job:
     """Work for the owner: what it makes goes to `results` as ("value", it), then ("end", None) or ("error", why)."""
 
@@ -66,20 +85,11 @@ class OwnedSession:
         job = _Job(make)
         self._jobs.put(job)
         try:
-            while True:
-                try:
-                    kind, value = job.results.get(timeout=LOOK_S)
-                except Empty:
-                    if not self._thread.is_alive():
-                        raise RuntimeError("the session is closed") from None
-                    if silence is not None:
-                        yield silence
-                    continue
-                if kind == "error":
-                    raise value
-                if kind == "end":
-                    return
-                yield value
+            for value in received(job.results, self._thread.is_alive):
+                if value is not None:
+                    yield value
+                elif silence is not None:
+                    yield silence
         finally:
             job.unwanted.set()
 
