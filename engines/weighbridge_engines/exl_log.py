@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Mapping
 
 from weighbridge_engines.api import Cause
+from weighbridge_engines.session_log import print_line
 
 _MARK = "exl: "
 PROBLEM = "problem"
@@ -19,8 +19,7 @@ Value = int | float | str | bool
 
 def say(name: str, value: object) -> None:
     """One line of the log that `report` reads: an effective value, or a stage of the load."""
-    sys.stderr.write(f"{_MARK}{name} = {value}\n")
-    sys.stderr.flush()
+    print_line(f"{_MARK}{name} = {value}")
 
 
 def say_problem(cause: Cause) -> None:

@@ -37,7 +37,7 @@ def cause_in(log: Sequence[str], failures: Iterable[Failure]) -> Cause | None:
     for each in failures:
         if match := each.words.search(text):
             found = {name: told.strip()[:_SHOWN] for name, told in match.groupdict().items() if told is not None}
-            return Cause(each.code, {**each.values, **_read(found), "line": _line_at(text, match.start())})
+            return Cause(each.code, {**each.values, **_read(found), "line": line_at(text, match.start())})
     return None
 
 
@@ -59,7 +59,8 @@ def _read(found: Mapping[str, str]) -> dict[str, object]:
     return {name: int(told) if name.endswith("_bytes") else told for name, told in found.items()}
 
 
-def _line_at(text: str, place: int) -> str:
+def line_at(text: str, place: int) -> str:
+    """The line of `text` in which `place` is, as far as it is shown."""
     start = text.rfind("\n", 0, place) + 1
     end = text.find("\n", place)
     return text[start : end if end >= 0 else len(text)].strip()[:_SHOWN]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Callable
 from importlib import import_module, metadata
 from typing import Any
@@ -16,6 +15,7 @@ from weighbridge_engines.llama_cpp_parameters import CONTROLS, checked
 from weighbridge_engines.llama_cpp_session import LlamaSession
 from weighbridge_engines.llama_failures import diagnose
 from weighbridge_engines.llama_log import report
+from weighbridge_engines.session_log import print_line
 
 PACKAGE = "llama-cpp-python"
 INSTALL = 'CMAKE_ARGS="-DGGML_NATIVE=OFF" pip install llama-cpp-python'
@@ -80,7 +80,7 @@ def _device(ggml: Any, place: int) -> Device:
 
 def open_session(load: Load) -> LlamaSession:
     """Load, with the library's log on standard error. Raises LoadFailed, Unsupported."""
-    return open_here(load, _print, lambda: False)
+    return open_here(load, print_line, lambda: False)
 
 
 def open_here(load: Load, say: Say, stopped: Callable[[], bool]) -> LlamaSession:
@@ -91,11 +91,6 @@ def open_here(load: Load, say: Say, stopped: Callable[[], bool]) -> LlamaSession
         say("I llama_context: warming up the model with an empty run")
         model.warm()
         return LlamaSession(model, load.template, load.extra.get("template_values", {}))
-
-
-def _print(line: str) -> None:
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()
 
 
 ENGINE = Engine(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from weighbridge_engines.api import HOST, Cause
+from weighbridge_engines.failure_words import Failure, failure, line_at
 
 _MIB = 1 << 20
 _SHOWN = 300
@@ -55,143 +55,128 @@ _READ: Mapping[str, Read] = {
 """How the groups of a pattern are read; those not named here are text."""
 
 
-@dataclass(frozen=True)
-class Failure:
-    """One way to fail: what it is called, the engine's words for it, and values that the words do not hold."""
-
-    code: str
-    words: re.Pattern[str]
-    values: Mapping[str, object] = field(default_factory=dict)
-
-
-def _failure(code: str, words: str, **values: object) -> Failure:
-    return Failure(code, re.compile(words, re.MULTILINE), values)
-
-
 _GONE = r"failed to open (?:GGUF file )?'(?P<path>[^'\n]+)'(?:: | \()No such file(?s:.*?)"
 
 FAILURES: tuple[Failure, ...] = (
     # The build does not start.
-    _failure("engine.old_system", r"version [`'](?P<needs>GLIBC(?:XX)?_[\d.]+)' not found"),
-    _failure(
+    failure("engine.old_system", r"version [`'](?P<needs>GLIBC(?:XX)?_[\d.]+)' not found"),
+    failure(
         "engine.missing_driver", r"(?P<library>lib(?:cuda|vulkan|nvidia-ml)\.so\.1): cannot open shared object file"
     ),
-    _failure("engine.missing_driver", r"(?P<library>nvcuda\.dll|vulkan-1\.dll) was not found"),
-    _failure("engine.missing_library", r"(?P<library>lib[\w.+-]+): cannot open shared object file"),
-    _failure("engine.missing_library", r"Library not loaded: (?:@rpath/)?(?P<library>\S+)"),
-    _failure("engine.missing_library", r"DLL load failed while importing (?P<library>\w+)"),
-    _failure("engine.missing_library", r"(?P<library>[\w.-]+\.dll) was not found", system="Windows"),
-    _failure("engine.not_installed", r"No module named '(?P<package>xllamacpp|llama_cpp)'"),
-    _failure("engine.bad_option", r"^error: invalid argument: (?P<option>\S+)"),
-    _failure("engine.cache_type_unknown", r"Unsupported cache type: (?P<type>\S+)"),
-    _failure("engine.cache_type_unknown", r"KeyError: 'GGML_TYPE_(?P<type>\w+)'"),
-    _failure("engine.no_such_device", r"invalid device: (?P<device>\S+)"),
-    _failure("engine.bad_option", r'^error while handling argument "(?P<option>[^"]+)": (?P<reason>.+)'),
-    _failure("engine.file_name", r"UnicodeEncodeError: .*surrogates not allowed"),
+    failure("engine.missing_driver", r"(?P<library>nvcuda\.dll|vulkan-1\.dll) was not found"),
+    failure("engine.missing_library", r"(?P<library>lib[\w.+-]+): cannot open shared object file"),
+    failure("engine.missing_library", r"Library not loaded: (?:@rpath/)?(?P<library>\S+)"),
+    failure("engine.missing_library", r"DLL load failed while importing (?P<library>\w+)"),
+    failure("engine.missing_library", r"(?P<library>[\w.-]+\.dll) was not found", system="Windows"),
+    failure("engine.not_installed", r"No module named '(?P<package>xllamacpp|llama_cpp)'"),
+    failure("engine.bad_option", r"^error: invalid argument: (?P<option>\S+)"),
+    failure("engine.cache_type_unknown", r"Unsupported cache type: (?P<type>\S+)"),
+    failure("engine.cache_type_unknown", r"KeyError: 'GGML_TYPE_(?P<type>\w+)'"),
+    failure("engine.no_such_device", r"invalid device: (?P<device>\S+)"),
+    failure("engine.bad_option", r'^error while handling argument "(?P<option>[^"]+)": (?P<reason>.+)'),
+    failure("engine.file_name", r"UnicodeEncodeError: .*surrogates not allowed"),
     # Files beside the model, and the model's own.
-    _failure("engine.no_draft_file", _GONE + r"failed to load draft model, '(?P=path)'"),
-    _failure("engine.no_projector_file", _GONE + r"failed to load multimodal model, '(?P=path)'"),
-    _failure("engine.no_projector_file", _GONE + r"Failed to load CLIP model from (?P=path)"),
-    _failure("engine.no_adapter_file", _GONE + r"failed to load lora adapter '(?P=path)'"),
-    _failure(
+    failure("engine.no_draft_file", _GONE + r"failed to load draft model, '(?P=path)'"),
+    failure("engine.no_projector_file", _GONE + r"failed to load multimodal model, '(?P=path)'"),
+    failure("engine.no_projector_file", _GONE + r"Failed to load CLIP model from (?P=path)"),
+    failure("engine.no_adapter_file", _GONE + r"failed to load lora adapter '(?P=path)'"),
+    failure(
         "engine.projector_mismatch",
         r"mismatch between text model \(n_embd = (?P<text_width>\d+)\) and (?:\S+ )?mmproj"
         r" \(n_embd = (?P<projector_width>\d+)\)",
     ),
-    _failure(
+    failure(
         "engine.projector_refused",
         r"clip_init: failed to load model '(?P<path>[^'\n]+)': (?:\w+(?:\(\))?: )?(?P<reason>.+)",
     ),
-    _failure("engine.projector_refused", r"Failed to load CLIP model from (?P<path>.+)", reason=""),
-    _failure("engine.projector_refused", r"failed to load multimodal model, '(?P<path>[^'\n]+)'", reason=""),
-    _failure("engine.adapter_mismatch", r"failed to apply lora adapter: (?P<reason>.+)"),
-    _failure(
-        "engine.draft_mismatch", r"(?P<reason>draft model vocab (?:type )?must (?:closely )?match target model.*)"
-    ),
-    _failure("engine.draft_mismatch", r"(?P<reason>the target and draft vocabs are not compatible)"),
-    _failure("engine.unknown_architecture", r"un(?:known|supported) model architecture: '(?P<architecture>[^']*)'"),
-    _failure("engine.unknown_tokenizer", r"unknown (?:pre-)?tokenizer(?: type)?: '(?P<tokenizer>[^']*)'"),
-    _failure("engine.is_projector", r"CLIP cannot be used as main model"),
-    _failure("engine.type_removed", r"TYPE_(?P<type>\w+) REMOVED, use (?P<instead>\w+)"),
-    _failure("engine.type_unknown", r"tensor '(?P<tensor>[^']+)' has invalid ggml type (?P<type_number>\d+)"),
-    _failure("engine.file_denied", r"failed to open (?:GGUF file )?'?(?P<path>[^'\n]+?)'?(?:: | \()Permission denied"),
-    _failure("engine.file_name", r"failed to open .*(?:Invalid argument|Illegal byte sequence)"),
-    _failure("engine.no_model_file", r"failed to open GGUF file|failed to open .*No such file or directory"),
-    _failure("engine.file_too_old", r"GGUFv1 is no longer supported"),
-    _failure("engine.file_too_new", r"GGUF file is version (?P<version>\d+) but .* up to version (?P<most>\d+)"),
-    _failure("engine.file_other_order", r"mismatch between the host and model endianness"),
-    _failure(
+    failure("engine.projector_refused", r"Failed to load CLIP model from (?P<path>.+)", reason=""),
+    failure("engine.projector_refused", r"failed to load multimodal model, '(?P<path>[^'\n]+)'", reason=""),
+    failure("engine.adapter_mismatch", r"failed to apply lora adapter: (?P<reason>.+)"),
+    failure("engine.draft_mismatch", r"(?P<reason>draft model vocab (?:type )?must (?:closely )?match target model.*)"),
+    failure("engine.draft_mismatch", r"(?P<reason>the target and draft vocabs are not compatible)"),
+    failure("engine.unknown_architecture", r"un(?:known|supported) model architecture: '(?P<architecture>[^']*)'"),
+    failure("engine.unknown_tokenizer", r"unknown (?:pre-)?tokenizer(?: type)?: '(?P<tokenizer>[^']*)'"),
+    failure("engine.is_projector", r"CLIP cannot be used as main model"),
+    failure("engine.type_removed", r"TYPE_(?P<type>\w+) REMOVED, use (?P<instead>\w+)"),
+    failure("engine.type_unknown", r"tensor '(?P<tensor>[^']+)' has invalid ggml type (?P<type_number>\d+)"),
+    failure("engine.file_denied", r"failed to open (?:GGUF file )?'?(?P<path>[^'\n]+?)'?(?:: | \()Permission denied"),
+    failure("engine.file_name", r"failed to open .*(?:Invalid argument|Illegal byte sequence)"),
+    failure("engine.no_model_file", r"failed to open GGUF file|failed to open .*No such file or directory"),
+    failure("engine.file_too_old", r"GGUFv1 is no longer supported"),
+    failure("engine.file_too_new", r"GGUF file is version (?P<version>\d+) but .* up to version (?P<most>\d+)"),
+    failure("engine.file_other_order", r"mismatch between the host and model endianness"),
+    failure(
         "engine.wrong_part",
         r"(?P<reason>must be loaded with the first split|invalid split .*|failed to load GGUF split.*)",
     ),
-    _failure("engine.bad_model_file", r"tensor '(?P<tensor>[^']+)' data is not within the file bounds"),
-    _failure("engine.bad_model_file", r"corrupted or incomplete|unexpectedly reached end of file|has invalid data"),
-    _failure("engine.bad_model_file", r"invalid magic characters: '(?P<magic>[^'\n]*)'"),
-    _failure("engine.bad_model_file", r"bad magic|failed to read magic|invalid GGUF|bad GGUF version"),
-    _failure("engine.bad_model_file", r"gguf_init_from_\w+: failed to read|exceeds remaining file size"),
-    _failure("engine.bad_model_file", r"corrupted model: \d+ tensors expected but \d+ found"),
-    _failure(
+    failure("engine.bad_model_file", r"tensor '(?P<tensor>[^']+)' data is not within the file bounds"),
+    failure("engine.bad_model_file", r"corrupted or incomplete|unexpectedly reached end of file|has invalid data"),
+    failure("engine.bad_model_file", r"invalid magic characters: '(?P<magic>[^'\n]*)'"),
+    failure("engine.bad_model_file", r"bad magic|failed to read magic|invalid GGUF|bad GGUF version"),
+    failure("engine.bad_model_file", r"gguf_init_from_\w+: failed to read|exceeds remaining file size"),
+    failure("engine.bad_model_file", r"corrupted model: \d+ tensors expected but \d+ found"),
+    failure(
         "engine.other_layout",
         r"(?P<reason>missing tensor '[^']+'|tensor '[^']+' not found|tensor '[^']+' has wrong shape;[^\n]*"
         r"|wrong number of tensors; [^\n]*|key not found in model: \S+)",
     ),
     # The context.
-    _failure("engine.cache_needs_flash", r"quantized V cache .*requires flash_attn|but this requires Flash Attention"),
-    _failure(
+    failure("engine.cache_needs_flash", r"quantized V cache .*requires flash_attn|but this requires Flash Attention"),
+    failure(
         "engine.cache_type_size",
         r"(?P<which>[KV]) cache type (?P<kind>\w+) with block size (?P<block>\d+) does not divide"
         r" n_embd_head_[kv]=(?P<head>\d+)",
     ),
-    _failure("engine.out_of_memory", r"mmap failed: Cannot allocate memory", device=HOST),
-    _failure("engine.cannot_map", r"mmap failed: (?P<reason>.+)|(?P<system>MapViewOfFile|CreateFileMappingA) failed"),
-    _failure("engine.out_of_memory", r"failed to allocate (?P<device>[\w.]+?\d*) buffer of size (?P<needed_bytes>\d+)"),
-    _failure(
+    failure("engine.out_of_memory", r"mmap failed: Cannot allocate memory", device=HOST),
+    failure("engine.cannot_map", r"mmap failed: (?P<reason>.+)|(?P<system>MapViewOfFile|CreateFileMappingA) failed"),
+    failure("engine.out_of_memory", r"failed to allocate (?P<device>[\w.]+?\d*) buffer of size (?P<needed_bytes>\d+)"),
+    failure(
         "engine.out_of_memory",
         r"allocating (?P<needed_mib>[\d.]+) MiB on device \d+: (?:cuda|hip)Malloc failed",
     ),
-    _failure("engine.out_of_memory", r"emory allocation of size (?P<needed_bytes>\d+) failed", device="Vulkan0"),
-    _failure("engine.out_of_memory", r"can't allocate (?P<needed_bytes>\d+) Bytes of memory on device", device="SYCL0"),
-    _failure(
+    failure("engine.out_of_memory", r"emory allocation of size (?P<needed_bytes>\d+) failed", device="Vulkan0"),
+    failure("engine.out_of_memory", r"can't allocate (?P<needed_bytes>\d+) Bytes of memory on device", device="SYCL0"),
+    failure(
         "engine.out_of_memory",
         r"ggml_metal\w*: error: failed to allocate buffer, size = +(?P<needed_mib>[\d.]+) MiB",
         device="Metal",
     ),
-    _failure(
+    failure(
         "engine.out_of_memory", r"insufficient memory \(attempted to allocate +(?P<needed_mib>[\d.]+) MB\)", device=HOST
     ),
-    _failure("engine.out_of_memory", r"failed to allocate buffer of size (?P<needed_bytes>\d+)", device=HOST),
-    _failure("engine.out_of_memory", r"unable to allocate (?P<device>\S+) buffer"),
-    _failure("engine.out_of_memory", r"kIOGPUCommandBufferCallbackErrorOutOfMemory", device="Metal"),
-    _failure("engine.out_of_memory", r"CUDA error: out of memory|(?:cuda|hip)Malloc failed|\bOUT_OF_MEMORY\b"),
-    _failure(
+    failure("engine.out_of_memory", r"failed to allocate buffer of size (?P<needed_bytes>\d+)", device=HOST),
+    failure("engine.out_of_memory", r"unable to allocate (?P<device>\S+) buffer"),
+    failure("engine.out_of_memory", r"kIOGPUCommandBufferCallbackErrorOutOfMemory", device="Metal"),
+    failure("engine.out_of_memory", r"CUDA error: out of memory|(?:cuda|hip)Malloc failed|\bOUT_OF_MEMORY\b"),
+    failure(
         "engine.out_of_memory",
         r"ErrorOutOf(?:Device|Host)Memory|_RESULT_ERROR_OUT_OF_(?:DEVICE|HOST)_MEMORY|OUT_OF_(?:HOST|DEVICE)_MEMORY",
     ),
-    _failure(
+    failure(
         "engine.out_of_memory",
         r"bad_alloc|paging file is too small|[Cc]annot allocate memory|MemoryError$",
         device=HOST,
     ),
-    _failure("engine.out_of_memory", r"failed to allocate (?:buffer\b|compute|\S+ buffer$)|not enough memory"),
+    failure("engine.out_of_memory", r"failed to allocate (?:buffer\b|compute|\S+ buffer$)|not enough memory"),
     # The chat template, the port.
-    _failure(
+    failure(
         "engine.template",
         r"parser: (?P<reason>(?:Parser|Lexer) Error: .+)(?s:.*)(?:template parsing error|not supported)",
     ),
-    _failure("engine.template", r"chat template parsing error: (?P<reason>.+)"),
-    _failure("engine.template", r"(?P<reason>the supplied chat template is not supported)"),
-    _failure("engine.port_taken", r"couldn't bind HTTP server socket, hostname: \S+, port: (?P<port>\d+)"),
-    _failure("engine.port_taken", r"couldn't bind|bind failed|Address already in use"),
+    failure("engine.template", r"chat template parsing error: (?P<reason>.+)"),
+    failure("engine.template", r"(?P<reason>the supplied chat template is not supported)"),
+    failure("engine.port_taken", r"couldn't bind HTTP server socket, hostname: \S+, port: (?P<port>\d+)"),
+    failure("engine.port_taken", r"couldn't bind|bind failed|Address already in use"),
     # The card and its driver.
-    _failure("engine.card_not_built_for", r"no kernel image is available for execution on the device", card=""),
-    _failure("engine.card_not_built_for", r"TensileLibrary.*for GPU arch ?: (?P<card>\w+)"),
-    _failure("engine.card_failed", r"(?:CUDA|ROCm|HIP) error: (?P<reason>.+)"),
-    _failure("engine.card_failed", r"(?P<reason>ErrorDeviceLost|vk::DeviceLostError|UR_RESULT_ERROR_DEVICE_LOST)"),
-    _failure("engine.card_failed", r"ggml_metal\w*: error: (?P<reason>command buffer \d+ failed with status \d+)"),
-    _failure("engine.load_refused", r"E llama_init_from_model: (?:failed to initialize the context: )?(?P<reason>.+)"),
-    _failure("engine.driver", r"failed to initialize (?:CUDA|ROCm|HIP): (?P<reason>.+)"),
-    _failure("engine.no_backend", r"no (?:CPU backend found|backends are loaded)"),
-    _failure("engine.assertion", r"GGML_ASSERT\((?P<reason>.+)\) failed"),
+    failure("engine.card_not_built_for", r"no kernel image is available for execution on the device", card=""),
+    failure("engine.card_not_built_for", r"TensileLibrary.*for GPU arch ?: (?P<card>\w+)"),
+    failure("engine.card_failed", r"(?:CUDA|ROCm|HIP) error: (?P<reason>.+)"),
+    failure("engine.card_failed", r"(?P<reason>ErrorDeviceLost|vk::DeviceLostError|UR_RESULT_ERROR_DEVICE_LOST)"),
+    failure("engine.card_failed", r"ggml_metal\w*: error: (?P<reason>command buffer \d+ failed with status \d+)"),
+    failure("engine.load_refused", r"E llama_init_from_model: (?:failed to initialize the context: )?(?P<reason>.+)"),
+    failure("engine.driver", r"failed to initialize (?:CUDA|ROCm|HIP): (?P<reason>.+)"),
+    failure("engine.no_backend", r"no (?:CPU backend found|backends are loaded)"),
+    failure("engine.assertion", r"GGML_ASSERT\((?P<reason>.+)\) failed"),
 )
 """In the order in which they are tried over the whole log: what names most of a cause before what names less."""
 
@@ -219,12 +204,12 @@ def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
     if exit_code in ILLEGAL_INSTRUCTION:
         return Cause("engine.illegal_instruction", {"signal": "SIGILL", "built_with": _built_with(log)})
     text = "\n".join(line[:_READ_OF_A_LINE] for line in _telling(log))
-    for failure in FAILURES:
-        if match := failure.words.search(text):
-            values = {**failure.values, **_read(match), "line": _line_of(text, match.start())}
-            if failure.code == "engine.out_of_memory":
+    for each in FAILURES:
+        if match := each.words.search(text):
+            values = {**each.values, **_read(match), "line": line_at(text, match.start())}
+            if each.code == "engine.out_of_memory":
                 values = _memory(values, text, "\n".join(log))
-            return Cause(failure.code, values)
+            return Cause(each.code, values)
     return _by_end(exit_code)
 
 
@@ -240,19 +225,13 @@ def _read(match: re.Match[str]) -> dict[str, object]:
     return {name.replace("_mib", "_bytes"): _READ.get(name, _plain)(value) for name, value in told.items()}
 
 
-def _line_of(text: str, place: int) -> str:
-    start = text.rfind("\n", 0, place) + 1
-    end = text.find("\n", place)
-    return text[start : end if end >= 0 else len(text)].strip()[:_SHOWN]
-
-
 def _memory(values: dict[str, object], text: str, log: str) -> dict[str, object]:
     """All that the log tells of the memory that ran out: one line names the device, another the bytes."""
     known: dict[str, object] = {}
-    for failure in _OF_MEMORY:
-        if match := failure.words.search(text):
+    for each in _OF_MEMORY:
+        if match := each.words.search(text):
             known = {**_read(match), **known}
-            values = {**failure.values, **values}
+            values = {**each.values, **values}
     values |= known
     card = _CARD.search(text)
     if "device" not in values and card is not None:

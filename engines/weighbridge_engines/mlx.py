@@ -23,6 +23,7 @@ from weighbridge_engines.mlx_model import METAL, MlxModel
 from weighbridge_engines.mlx_pace import Pace
 from weighbridge_engines.mlx_prompt import Conversation
 from weighbridge_engines.mlx_session import Limits, MlxSession
+from weighbridge_engines.session_log import print_line
 
 PACKAGE = "mlx-lm"
 ON_APPLE, ON_LINUX = "mlx-lm", "mlx-lm[cpu]"
@@ -92,7 +93,7 @@ def _card(core: Any, place: int) -> Device:
 
 def open_session(load: Load) -> MlxSession:
     """Load, with the log on standard error. Raises what `open_here` raises."""
-    return open_here(load, _print, lambda: False)
+    return open_here(load, print_line, lambda: False)
 
 
 def open_here(load: Load, say: Say, stopped: Callable[[], bool]) -> MlxSession:
@@ -170,11 +171,6 @@ def _draft(load: Load, held: Held, form: CacheForm, say: Say, stopped: Callable[
     if not (held.goes_back and draft.goes_back):
         raise Unsupported(Cause("engine.no_draft_here"))
     return draft
-
-
-def _print(line: str) -> None:
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()
 
 
 ENGINE = Engine(

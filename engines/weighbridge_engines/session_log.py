@@ -1,5 +1,5 @@
 """What a library that we host does not print itself, told in lines of its log that `report` reads again. Pure but for
-`tell`.
+`tell` and `print_line`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ def line(values: Mapping[str, Value]) -> str:
 
 def tell(**values: Value) -> None:
     """Print such a line on standard error."""
-    sys.stderr.write(line(values) + "\n")
+    print_line(line(values))
+
+
+def print_line(text: str) -> None:
+    """Put a line into the engine's log, which is standard error."""
+    sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
 

@@ -10,7 +10,7 @@ from weighbridge.base.errors import EngineFailed
 from weighbridge.base.explain import explain, explain_code
 from weighbridge.base.printable import printable
 from weighbridge.base.units import THIN, number, seconds, size, speed, tokens
-from weighbridge.base.words import plural, text
+from weighbridge.base.words import mark, plural, text
 from weighbridge.bench.cautions import cautions
 from weighbridge.bench.compare import Ratio, Verdict, verdicts
 from weighbridge.bench.plan import Fresh
@@ -107,8 +107,8 @@ def comparison_in_words(comparison: Comparison) -> tuple[str, ...]:
 def verdict_in_words(one: Verdict, columns: Sequence[Column]) -> str:
     """ "B beside A: writes 2.1 times as fast, reads as fast, 30 % less memory, the same answer."."""
     parts = (
-        _writes(one.writing),
-        _reads(one.reading),
+        _pace(one.writing, _WRITES),
+        _pace(one.reading, _READS),
         _memory(one.memory),
         sameness_in_words(one.answer),
     )
@@ -281,24 +281,28 @@ def _freshness(comparison: Comparison) -> str:
     return text("From the second turn on the prompt begins with a number of its own, so that it is read anew.")
 
 
-def _writes(known: Ratio | None) -> str:
-    if known is None:
-        return ""
-    if known.alike:
-        return text("writes as fast")
-    if known.times > 1:
-        return text("writes {times} times as fast", times=number(known.times, 1 if known.times >= 2 else 2))
-    return text("writes at {percent} % of the speed", percent=number(known.times * 100))
+_WRITES = (
+    mark("writes as fast"),
+    mark("writes {times} times as fast"),
+    mark("writes at {percent} % of the speed"),
+)
+_READS = (
+    mark("reads as fast"),
+    mark("reads {times} times as fast"),
+    mark("reads at {percent} % of the speed"),
+)
 
 
-def _reads(known: Ratio | None) -> str:
+def _pace(known: Ratio | None, words: tuple[str, str, str]) -> str:
+    """By those of `words` that fit: as fast, faster, slower; "" where it is not known."""
     if known is None:
         return ""
+    alike, faster, slower = words
     if known.alike:
-        return text("reads as fast")
+        return text(alike)
     if known.times > 1:
-        return text("reads {times} times as fast", times=number(known.times, 1 if known.times >= 2 else 2))
-    return text("reads at {percent} % of the speed", percent=number(known.times * 100))
+        return text(faster, times=number(known.times, 1 if known.times >= 2 else 2))
+    return text(slower, percent=number(known.times * 100))
 
 
 def _memory(known: Ratio | None) -> str:
