@@ -56,6 +56,7 @@ class Library:
         self._changing = threading.Lock()
         self._listing = Listing()
         self._shown = Listing()
+        self._off: tuple[Key, ...] = ()
         self._listeners: Listeners[[Model]] = Listeners()
         self._marks, self._hashes, self._remembered = marks, hashes, remembered
         self._elsewhere = elsewhere or _nowhere
@@ -82,7 +83,8 @@ class Library:
     @property
     def off_list(self) -> tuple[Model, ...]:
         """Those that were taken off the list, and are still there."""
-        return tuple(model for model in self._listing.models if self._shown.known(model) is None)
+        listing = self._listing
+        return tuple(model for key in self._off if (model := listing.at(key)) is not None)
 
     @property
     def all_models(self) -> tuple[Model, ...]:
@@ -211,7 +213,8 @@ class Library:
         off = {key for key, mark in marks.items() if mark.off_list}
         chosen = {key: mark for key, mark in marks.items() if mark.parts}
         self._listing = listing
-        self._shown = listing.without(off) if off else listing
+        self._off = tuple(key for model in listing.models if (key := key_of(model)) in off) if off else ()
+        self._shown = listing.without(off) if self._off else listing
         if served := tuple(self._elsewhere()):
             self._shown = self._shown.joined(_by_name([*self._shown.models, *served]))
         for model in self._shown.models if chosen else ():

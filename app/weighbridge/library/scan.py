@@ -46,7 +46,11 @@ class Listing:
 
     def known(self, model: Model) -> Model | None:
         """What is listed under the key of `model`."""
-        place = self._places.get(key_of(model))
+        return self.at(key_of(model))
+
+    def at(self, key: Key) -> Model | None:
+        """What is listed under `key`."""
+        place = self._places.get(key)
         return None if place is None else self.models[place]
 
     def learned(self, model: Model) -> Listing:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from weighbridge.library.model import OWN
 from weighbridge.ui.models.library_row import Column, LibraryRow, sort_key
-from weighbridge.ui.models.ordering import ordered
+from weighbridge.ui.models.ordering import in_order
 
 Test = Callable[[LibraryRow], bool]
 
@@ -24,13 +24,14 @@ class View(NamedTuple):
 
 
 class Arranged(NamedTuple):
-    """`rows` with their places by model id, the order in which `view` shows them, what is found of each by words, the
-    places of those that need a runner, and the columns that tell something.
+    """`rows` with their places by model id, the order in which `view` shows them, by what `view` sorts each, what is
+    found of each by words, the places of those that need a runner, and the columns that tell something.
     """
 
     rows: list[LibraryRow]
     view: View
     order: list[int]
+    keys: list[tuple[bool, float | str]]
     places: dict[str, int]
     searched: list[str]
     needing: set[int]
@@ -43,6 +44,7 @@ def arranged(rows: Sequence[LibraryRow], view: View = View()) -> Arranged:  # no
         rows=list(rows),
         view=view,
         order=[],
+        keys=list(map(sort_key(view.column), rows)),
         places={row.model.id: place for place, row in enumerate(rows)},
         searched=[row.searched for row in rows],
         needing=set(),
@@ -54,7 +56,8 @@ def arranged(rows: Sequence[LibraryRow], view: View = View()) -> Arranged:  # no
 
 def arranged_anew(made: Arranged, view: View) -> Arranged:
     """The same rows as `view` shows them."""
-    return made._replace(view=view, order=_sorted(made, view, _kept(made, view)))
+    keys = made.keys if view.column is made.view.column else list(map(sort_key(view.column), made.rows))
+    return made._replace(view=view, keys=keys, order=in_order(_kept(made, view), keys, descending=view.descending))
 
 
 def note_use(made: Arranged, rows: Mapping[int, LibraryRow]) -> None:
@@ -78,8 +81,3 @@ def _kept(made: Arranged, view: View) -> Sequence[int]:
     for word in view.words:
         places = [place for place in places if word in made.searched[place]]
     return places
-
-
-def _sorted(made: Arranged, view: View, places: Sequence[int]) -> list[int]:
-    key, rows = sort_key(view.column), made.rows
-    return ordered(places, lambda place: key(rows[place]), descending=view.descending)

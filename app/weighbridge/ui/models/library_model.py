@@ -84,6 +84,7 @@ class LibraryModel(QAbstractTableModel):
         differs = any(row.differs_on_disk for row in self._held.rows)
         (self._held.used.add if differs else self._held.used.discard)(Column.DISK)
         if self.view.column is Column.DISK:
+            self._held.keys[:] = map(sort_key(Column.DISK), self._held.rows)
             self._show_as(self.view)
         if self._held.order:
             self.dataChanged.emit(self.index(0, Column.SIZE), self.index(len(self._held.order) - 1, Column.DISK))
@@ -148,8 +149,9 @@ class LibraryModel(QAbstractTableModel):
         """Show these by their places; only `columns` may differ. All are sorted again only where one of them moves."""
         held, key, has_moved = self._held, sort_key(self.view.column), False
         for place, row in changed.items():
-            before = held.rows[place]
-            has_moved = has_moved or key(row) != key(before)
+            before, sorted_by = held.rows[place], key(row)
+            has_moved = has_moved or sorted_by != held.keys[place]
+            held.keys[place] = sorted_by
             if row.mark != before.mark or row.model is not before.model:
                 held.searched[place] = row.searched
             held.rows[place] = row
@@ -169,7 +171,7 @@ class LibraryModel(QAbstractTableModel):
     def _show_as(self, view: View) -> None:
         """Filter and sort anew."""
         new = arranged_anew(self._held, view)
-        self._held = self._held._replace(view=view)
+        self._held = self._held._replace(view=view, keys=new.keys)
         self._order_by(new.order)
 
     def _order_by(self, order: list[int]) -> None:

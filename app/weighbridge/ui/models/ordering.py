@@ -5,7 +5,7 @@ Qt's own proxy would ask Python for each comparison; here a key is made once for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 Row = TypeVar("Row")
@@ -15,7 +15,16 @@ Key = Callable[[Row], tuple[bool, float | str]]
 
 def ordered(rows: Iterable[Row], key: Key[Row], *, descending: bool = False) -> list[Row]:
     """`rows` by `key`; those that are equal, and those that are unknown, stay as they stand."""
-    keyed = [(key(row), row) for row in rows]
-    known = [(value, row) for (unknown, value), row in keyed if not unknown]
-    known.sort(key=lambda pair: pair[0], reverse=descending)
-    return [*(row for _, row in known), *(row for (unknown, _), row in keyed if unknown)]
+    listed = list(rows)
+    keys = list(map(key, listed))
+    return [listed[place] for place in in_order(range(len(listed)), keys, descending=descending)]
+
+
+def in_order(places: Iterable[int], keys: Sequence[tuple[bool, float | str]], *, descending: bool = False) -> list[int]:
+    """`places` by the keys that stand there, in the same way."""
+    known: list[int] = []
+    unknown: list[int] = []
+    for place in places:
+        (unknown if keys[place][0] else known).append(place)
+    known.sort(key=keys.__getitem__, reverse=descending)
+    return known + unknown
