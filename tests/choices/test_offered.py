@@ -98,6 +98,11 @@ def test_what_is_here_by_the_hashes_of_all_its_parts():
     one_part = replace(blob, sha256s=split.sha256s[:1])
     assert next(row for row in rows(sight(), [blob]) if row.model.quant == "Q8_0").here is blob
     assert all(row.here is None for row in rows(sight(), [one_part]))
+    folder = next(row for row in rows(sight()) if row.model.format == "safetensors").model
+    for repository, is_here in {"models--tiny--Tiny-GGUF": True, "models--other--Tiny": False}.items():
+        cached = replace(folder, path=Path("/hub") / repository / "snapshots" / COMMIT / "4bit")
+        found = next(row for row in rows(sight(), [cached]) if row.model.format == "safetensors")
+        assert (found.here is cached) is is_here
 
 
 def test_how_a_person_would_name_it():

@@ -113,6 +113,20 @@ def test_a_file_of_a_folder_of_weights_adds_that_folder(library, store, user):
     assert listed == ["m"]
 
 
+def test_a_folder_of_links_to_anothers_weights_is_that_folder_whichever_file_is_dropped(library, store, user, marks):
+    for name in ("m", "n"):
+        put_mlx(user / "llm" / name)
+    weights = user / "llm" / "n" / "model.safetensors"
+    weights.unlink()
+    weights.symlink_to(user / "llm" / "m" / "model.safetensors")
+    write_json(user / "llm" / "n" / "chat_template.json", {"chat_template": "other"})
+    add(library, store, user, user / "llm" / "m")
+    marks.take_off(library.models[0])
+    found, listed = add(library, store, user, weights)
+    assert (found.folders, found.back) == ((user / "llm" / "n",), ())
+    assert listed == ["n"]
+
+
 def test_a_launch_file_of_koboldcpp_adds_the_model_that_it_names(library, store, user):
     put(user / "elsewhere" / "a.gguf")
     launch = user / "start" / "a.kcpps"

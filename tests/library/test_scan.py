@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.formats.made_gguf import LLAMA, gguf
+from tests.library.made_folders import put_mlx
 
 from weighbridge.base.errors import Cancelled
 from weighbridge.base.task import Task
@@ -183,3 +184,40 @@ def test_a_scan_can_be_cancelled(tmp_path):
     task.cancel()
     with pytest.raises(Cancelled):
         scan([tmp_path], task)
+
+
+def linked(folder, other, **config):
+    """A folder whose weights are links to those of `other`, with a config of its own."""
+    put_mlx(folder, **config)
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors").symlink_to(other / "model.safetensors")
+
+
+def test_a_folder_whose_weights_are_links_to_another_models_is_a_model_of_its_own(tmp_path):
+    put_mlx(tmp_path / "short")
+    linked(tmp_path / "same", tmp_path / "short")
+    linked(tmp_path / "long", tmp_path / "short", max_position_embeddings=32_768)
+    linked(tmp_path / "spoken", tmp_path / "short")
+    put(tmp_path, "spoken/chat_template.jinja", content=b"other")
+    library = Library([tmp_path, tmp_path / "long"])
+    found = {model.id: model for model in library.scan()}
+    assert {name: model.info.context_length for name, model in found.items()} == {
+        "long": 32_768,
+        "same": 4_096,
+        "spoken": 4_096,
+    }
+    for name in ("long", "spoken"):
+        assert library.resolve(str(tmp_path / name)).path == tmp_path / name
+    assert library.resolve(str(tmp_path / "short")) == found["same"]
+
+
+def test_a_set_of_links_to_parts_of_other_sets_is_one_of_its_own(tmp_path):
+    for name in ("a", "b"):
+        for number in (1, 2):
+            put(tmp_path, f"{name}/{name}-0000{number}-of-00002.gguf")
+    (tmp_path / "c").mkdir()
+    for number, name in enumerate(("a", "b"), 1):
+        (tmp_path / f"c/c-0000{number}-of-00002.gguf").symlink_to(
+            tmp_path / f"{name}/{name}-0000{number}-of-00002.gguf"
+        )
+    assert ids(tmp_path) == ["a", "b", "c"]

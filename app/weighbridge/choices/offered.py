@@ -14,6 +14,7 @@ from weighbridge.hub.layout import MAIN, Shelf
 from weighbridge.hub.looking import Sight, Spot
 from weighbridge.hub.offers import Offer
 from weighbridge.hub.remote import RemoteFile, Repository
+from weighbridge.library.folders import repository_of
 from weighbridge.library.model import Helper, Model
 
 HUB = "hub"
@@ -25,7 +26,8 @@ class Offered:
     """One row of a table of choices: a spot that was not looked into yet (`offer` None), or one choice at a spot.
 
     `model` is what it would be here, where it would lie, for `choice.weigh`; its `id` is unlike that of any model that
-    is here. `here` is the same model on this computer already, by path and size, or by the hash of all its parts.
+    is here. `here` is the same model on this computer already, by path and size, or by the hash of all its parts; of a
+    folder, which has more than its weights, only where it is of the same repository.
     """
 
     spot: Spot
@@ -56,7 +58,7 @@ def offered(sight: Sight, shelf: Shelf, models: Iterable[Model]) -> tuple[Offere
     for offer in sight.offers:
         row = Offered(sight.spot, offer)
         made = _model(row.key, sight, offer, shelf)
-        rows.append(replace(row, model=made, here=here.same(made)))
+        rows.append(replace(row, model=made, here=here.same(made, sight.repository.id)))
     return (*rows, *(Offered(spot) for spot in sight.branches))
 
 
@@ -81,13 +83,15 @@ class _Here:
                 if model.sha256s and all(model.sha256s):
                     self._by_hash.setdefault(frozenset(model.sha256s), model)
 
-    def same(self, made: Model) -> Model | None:
-        """The one that `made` would be."""
+    def same(self, made: Model, repo_id: str) -> Model | None:
+        """The one that `made`, of the repository `repo_id`, would be."""
         at_place = self._by_path.get(made.path)
         if at_place is not None and at_place.size_bytes == made.size_bytes:
             return at_place
         told = made.sha256s and all(made.sha256s)
-        return self._by_hash.get(frozenset(made.sha256s)) if told else None
+        found = self._by_hash.get(frozenset(made.sha256s)) if told else None
+        is_same = found is not None and (made.format == FORMAT or repository_of(found.path) == repo_id)
+        return found if is_same else None
 
 
 def _model(key: str, sight: Sight, offer: Offer, shelf: Shelf) -> Model:

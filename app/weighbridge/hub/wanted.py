@@ -170,8 +170,12 @@ def _beside(variant: Variant, repository: Repository) -> list[str]:
         return []
     weights = {file.path for file in variant.files}
     there = (File(file.path) for file in repository.by_folder.get(variant.folder, ()))
-    found = (file for file in there if file.path not in weights and file.name.lower().endswith(BESIDE))
-    return sorted(file.path for file in found if not file.name.startswith(_LEFT))
+    return sorted(file.path for file in there if file.path not in weights and tells_of_weights(file.name))
+
+
+def tells_of_weights(name: str) -> bool:
+    """Whether a file of this name, beside the weights of a folder, is of use to who runs them."""
+    return name.lower().endswith(BESIDE) and not name.startswith(_LEFT)
 
 
 def _is_known_by(path: str) -> int:

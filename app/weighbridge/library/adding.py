@@ -55,7 +55,7 @@ def look_at(paths: Iterable[Path], library: Library, home: Path, task: Task) -> 
     known = _Known(library)
     for path in (Path(os.path.abspath(each)) for each in paths):  # noqa: PTH100 - links in it are kept
         try:
-            off = known.off_list(path)
+            off = known.off_list(path.parent if _is_of_folder(path) else path)
             if off is not None:
                 back.append(off)
                 continue
@@ -111,16 +111,20 @@ def _file(path: Path, known: _Known, task: Task) -> Path:
     """The place to look at for the model that the file at `path` is, is a part of, or tells of."""
     if not path.exists():
         raise NotFound("model.no_file", path=str(path))
-    known.require_new(path)
-    if path.name.lower().endswith(OF_FOLDERS):
+    if _is_of_folder(path):  # which may be a link to a file of another folder
         place = recognise_path(path, task).path
         known.require_new(place)
         return place
+    known.require_new(path)
     found = _models_at(path, task) or [recognise_path(path, task)]
     problem = found[0].problem
     if problem is not None and problem.code != "model.part_missing":
         raise problem
     return path if path.name.lower().endswith(LAUNCH) else found[0].path
+
+
+def _is_of_folder(path: Path) -> bool:
+    return path.name.lower().endswith(OF_FOLDERS)
 
 
 def _require_text(path: Path) -> None:

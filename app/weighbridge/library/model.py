@@ -40,8 +40,8 @@ class Reach(StrEnum):
 class Remote:
     """Where a model is that is no file: called `name` at the endpoint `endpoint_id`, which people know as `endpoint`.
 
-    `context` is the context length that its server tells, in tokens; `kind` what it says that the model is for. Each
-    is None where it says nothing.
+    `context` is the context length that its server tells, in tokens; `kind` what it says that the model is for, `sees`
+    whether it takes pictures. Each is None where it says nothing.
     """
 
     endpoint_id: str
@@ -50,6 +50,7 @@ class Remote:
     reach: Reach
     context: int | None = None
     kind: Kind | None = None
+    sees: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from weighbridge.library.headers import Headers
 from weighbridge.library.model import Key, Model, key_of
 from weighbridge.library.places import Root, as_root
 from weighbridge.library.rows import Row, in_full, shown_name
+from weighbridge.library.same_model import is_one
 from weighbridge.library.shelves.program import Look
 from weighbridge.library.visit import opened, rows_at
 
@@ -122,21 +123,24 @@ def with_known(model: Model, stamp: str, full: FullHeaders) -> Model:
 
 
 def _once(rows: Iterable[Row]) -> list[Row]:
-    """Each model once, as it was found first, however many ways lead to its files."""
+    """Each model once, as it was found first, however many ways lead to its files. Half of a set, of which each part
+    is in another model, is nothing new.
+    """
     kept: list[Row] = []
-    places: dict[frozenset[tuple[int, int]], int] = {}
+    places: dict[frozenset[tuple[int, int]], list[int]] = {}
     seen: set[tuple[int, int]] = set()
     keys: set[Key] = set()
     for row in rows:
         parts = set(row.model.parts)
         own = frozenset(file.identity for file in row.files if file.path in parts)
-        if not own <= seen or (not own and key_of(row.model) not in keys):
-            places[own] = len(kept)
-            keys.add(key_of(row.model))
+        alike = places.setdefault(own, []) if own else []
+        place = next((each for each in alike if is_one(kept[each].model, row.model)), None)
+        if place is not None:
+            kept[place] = replace(kept[place], model=_joined(kept[place].model, row.model))
+        elif (own - seen or alike or row.model.problem is None) if own else key_of(row.model) not in keys:
+            alike.append(len(kept))
             kept.append(row)
-        elif own and own in places:
-            first = kept[places[own]]
-            kept[places[own]] = replace(first, model=_joined(first.model, row.model))
+            keys.add(key_of(row.model))
         seen |= own
     return kept
 

@@ -57,7 +57,7 @@ def test_a_model_in_several_snapshots_is_one(tmp_path):
 
 def test_two_states_of_a_file_are_two_models(tmp_path):
     put_cached(tmp_path, REPOSITORY, AAA, "tiny.gguf", model())
-    put_cached(tmp_path, REPOSITORY, BBB, "tiny.gguf", model(1000))
+    put_cached(tmp_path, REPOSITORY, BBB, "tiny.gguf", model()[:-1] + b"x")
     assert len(listed(tmp_path, "hf_cache").models) == 2
 
 

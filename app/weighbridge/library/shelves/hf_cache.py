@@ -50,13 +50,18 @@ def _of_repository(repository: Path, inside: _Inside, look: Look) -> Iterator[Ro
     found = [
         (snapshot, row) for snapshot in _snapshots(repository, look) for row in _of_snapshot(snapshot, inside, look)
     ]
-    seen: set[tuple[Path, int]] = set()
+    seen: set[tuple[Path, int, object]] = set()
     for snapshot, row in sorted(found, key=lambda each: each[1].model.problem is not None):
         parts = set(row.model.parts)
-        own = {(file.path.relative_to(snapshot), file.size_bytes) for file in row.files if file.path in parts}
+        own = {(file.path.relative_to(snapshot), *_state(file)) for file in row.files if file.path in parts}
         if not own or not own <= seen:
             yield row
         seen |= own
+
+
+def _state(file: Found) -> tuple[int, object]:
+    """The same for two snapshots that have the same file: by its blob; by its size where there are no links."""
+    return file.size_bytes, file.identity if file.path.is_symlink() else None
 
 
 def _snapshots(repository: Path, look: Look) -> list[Path]:
