@@ -53,10 +53,10 @@ def test_what_is_offered_no_more_is_forgotten_and_what_is_here_stays(qtbot, full
     offered = [replace(here[0], id=f"hub:o/{name}@main:gguf:x", source=HUB) for name in "ab"]
     full.weighing.refresh(offered, offered)
     full.weighing.refresh(offered[1:], offered[1:])
-    assert full.weighing.choice(offered[0]) is None
+    qtbot.waitUntil(lambda: full.weighing.choice(offered[0]) is None)
     assert full.weighing.choice(offered[1]) is not None
     assert full.weighing.choice(here[0]) is not None
     full.weighing.refresh(here[1:], here[1:])
-    assert full.weighing.choice(here[0]) is None
+    qtbot.waitUntil(lambda: full.weighing.choice(here[0]) is None)
     assert full.weighing.choice(offered[1]) is not None
     full.weighing.quiet()

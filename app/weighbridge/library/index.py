@@ -80,6 +80,10 @@ class Library:
         """The models of the last scan, by id, with what has been learned of them since."""
         return self._shown.models
 
+    def listed(self, model: Model) -> Model | None:
+        """`model` as it is on the list now; None where it is not."""
+        return self._shown.known(model)
+
     @property
     def off_list(self) -> tuple[Model, ...]:
         """Those that were taken off the list, and are still there."""

@@ -12,13 +12,14 @@ Step = Callable[[], object]
 
 class InTurns(QObject):
     """Takes one step at each turn of the event loop, in the order in which they were asked for; none where others, to
-    whom it `gives_way`, take one.
+    whom it `gives_way`, take one, and none in the turn in which the first was asked for: that has had its work.
     """
 
     def __init__(self, parent: QObject | None = None, gives_way: Callable[[], bool] = lambda: False) -> None:
         super().__init__(parent)
         self._gives_way = gives_way
         self._steps: deque[Step] = deque()
+        self._is_late = False
         # Started anew after each step: one that repeats without a pause goes off several times within a late turn.
         self._timer = QTimer(self, interval=0, singleShot=True)
         self._timer.timeout.connect(self._take)
@@ -34,7 +35,8 @@ class InTurns(QObject):
             if step in self._steps:
                 self._steps.remove(step)
             self._steps.append(step)
-        if self._steps:
+        if self._steps and not self._timer.isActive():
+            self._is_late = True
             self._timer.start()
 
     def drop(self, step: Step) -> None:
@@ -49,8 +51,9 @@ class InTurns(QObject):
 
     def _take(self) -> None:
         try:
-            if self._steps and not self._gives_way():
+            if self._steps and not self._is_late and not self._gives_way():
                 self._steps.popleft()()
         finally:
+            self._is_late = False
             if self._steps:
                 self._timer.start()

@@ -102,16 +102,17 @@ class LibraryRows(QObject):
         self._listing = self._services.background.run(lambda _task: self._digested(known, view), self._take, _failed)
 
     def some(self, ids: Iterable[str]) -> dict[str, LibraryRow]:
-        """The rows of these models, by id."""
+        """The rows of these models, by id; without those that were not in the last list."""
         wanted = set(ids)
         self._missed |= wanted
-        models = [model for model in self._services.library.models if model.id in wanted]
+        made = [self._made[model_id].model for model_id in wanted if model_id in self._made]
+        models = [model for known in made if (model := self._services.library.listed(known)) is not None]
         choice_of = self._services.weighing.choice
         choices = {model.id: choice for model in models if (choice := choice_of(model)) is not None}
         known = self._known(models, choices)
-        made = {model.id: known.row(model) for model in models}
-        self._made.update(made)
-        return made
+        rows = {model.id: known.row(model) for model in models}
+        self._made.update(rows)
+        return rows
 
     def learnt(self, most: int) -> dict[str, LibraryRow]:
         """The rows of the models of which more was read since it was last asked, by id: `most` of them."""

@@ -1,12 +1,14 @@
 """Models that are here and models that might be got, weighed as things stand and as they would be loaded: one owner.
 
-What is seen is weighed at once, with its speeds; all else in slices between two events, so that the window never stands
-still for it: first what each needs, then how fast it would be. One model, the chosen one, is looked at closely.
+What is seen is weighed at once, with its speeds, as far as that holds nobody up; all else in slices between two
+events: the rest of what is seen, then what each needs, then how fast it would be. One model, the chosen one, is looked
+at closely.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,8 +35,10 @@ from weighbridge.ui.standing import Stamp, Standing
 from weighbridge.ui.weighing_sources import Sources
 from weighbridge_engines.api import Load
 
-SLICE_S, TELL_S = 0.006, 0.5
-"""How long models are weighed between two events, and how long what was done waits until it is shown."""
+AT_ONCE_S, SLICE_S, TELL_S = 0.02, 0.006, 0.5
+"""How long what is seen is weighed at once, in time of the processor; how long models are weighed between two events;
+how long what was done waits until it is shown.
+"""
 _PATIENCE_MS = 300
 """A close look waits so long for the controls to come to rest."""
 
@@ -76,6 +80,7 @@ class Weighing(QObject):
         self._wanted_tps: float | None = None
         self._models: Sequence[Model] = ()
         self._known: dict[str, _Known] = {}
+        self._in_sight: deque[Model] = deque()
         self._waiting: list[Model] = []
         self._unpaced: list[Model] = []
         self._untold: dict[str, None] = {}
@@ -142,12 +147,12 @@ class Weighing(QObject):
     @property
     def busy(self) -> bool:
         """Whether there is something left to weigh."""
-        return bool(self._waiting)
+        return bool(self._in_sight or self._waiting)
 
     @property
     def pacing(self) -> bool:
         """Whether there is something left to weigh, or of which the speed is to be reckoned."""
-        return bool(self._waiting or self._unpaced)
+        return bool(self._in_sight or self._waiting or self._unpaced)
 
     def use(self, what_if: WhatIf) -> None:
         """Weigh everything so from now on; call `refresh` after it."""
@@ -228,21 +233,29 @@ class Weighing(QObject):
         return "" if around is None else row_basis(choice, self._standing.speedometer(around), around.machine)
 
     def refresh(self, models: Sequence[Model], seen: Iterable[Model]) -> None:
-        """Weigh what is out of date: `seen` now, the others of `models` in slices. Where nothing is other than at the
-        last call, nothing is looked at beside `seen`.
+        """Weigh what is out of date: `seen` now, as far as `AT_ONCE_S` goes, the others of `models` in slices. Where
+        nothing is other than at the last call, nothing is looked at beside `seen`.
         """
         around = self._standing.around()
         if around is None:
             return
         asked = (models, (self._what_if, *self._standing.stamp(around)), self._standing.speed_stamp(around))
         is_other = self._is_other(*asked)
-        if models is not self._models:
-            self._forget_others(models)
         self._models, self._stamp, self._speed_stamp = asked
-        fresh = [model.id for model in seen if self._weigh_anew(model, around) | self._pace(model, around)]
         if is_other:
             self._waiting, self._unpaced = list(models), list(models)  # those that are of now are passed over
+        self._in_sight = deque(seen)
+        self._weigh_seen(around, AT_ONCE_S)
+        if is_other or self._in_sight:
             self._timer.start()
+
+    def _weigh_seen(self, around: Surroundings, most_s: float) -> None:
+        """What is in sight, from the top; it is told at once."""
+        fresh, until_s = [], time.thread_time() + most_s
+        while self._in_sight and time.thread_time() < until_s:
+            model = self._in_sight.popleft()
+            if self._weigh_anew(model, around) | self._pace(model, around):
+                fresh.append(model.id)
         if fresh:
             self.weighed.emit(tuple(fresh))
 
@@ -267,9 +280,9 @@ class Weighing(QObject):
         if self._task is not None:
             self._task.cancel()
 
-    def _forget_others(self, models: Sequence[Model]) -> None:
+    def _forget_others(self) -> None:
         """What is neither listed nor offered any more; of the other kind, another page may still show it."""
-        ids, of_hub = {model.id for model in models}, {model.source == HUB for model in models}
+        ids, of_hub = {model.id for model in self._models}, {model.source == HUB for model in self._models}
         kept = self._known.items()
         self._known = {key: known for key, known in kept if key in ids or (known.model.source == HUB) not in of_hub}
 
@@ -284,8 +297,11 @@ class Weighing(QObject):
         """Some more models, or what was done: that is told in larger pieces, for each makes the table paint."""
         around, now_s = self._standing.around(), time.monotonic()
         if around is None:
+            self._in_sight.clear()
             self._waiting, self._unpaced, self._models = [], [], ()
-        if self._untold and (not self.pacing or now_s >= self._tell_at_s):
+        if self._in_sight and around is not None:
+            self._weigh_seen(around, SLICE_S)
+        elif self._untold and (not self.pacing or now_s >= self._tell_at_s):
             done, self._untold = tuple(self._untold), {}
             self._tell_at_s = now_s + TELL_S
             self.weighed.emit(done)
@@ -293,6 +309,8 @@ class Weighing(QObject):
             self._work(around, now_s + SLICE_S)
         if self.pacing or self._untold:
             self._timer.start()  # a timer that repeats goes off several times within a late turn
+        else:
+            self._forget_others()
 
     def _work(self, around: Surroundings, until_s: float) -> None:
         """What models need before how fast they are."""
