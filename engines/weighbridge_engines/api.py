@@ -184,7 +184,8 @@ class Dialect:
     answers 200 once the model is loaded, "" where there is none: then the first token tells. `fields` are those of a
     request that it understands, None for all; others are left out on the way to it. `ready_s` is how long a load may
     take at most before it counts as hung; None: as long as it shows that it goes on. `uncached` are the fields of a
-    request with which it reads the whole prompt anew, whatever it knows from before; empty where it has none.
+    request with which it reads the whole prompt anew, whatever it knows from before; empty where it has none. `limit`
+    is its name for the field that says how many tokens an answer may have, which others call "max_tokens".
     """
 
     base_path: str = "/v1"
@@ -192,6 +193,11 @@ class Dialect:
     fields: frozenset[str] | None = None
     ready_s: float | None = None
     uncached: Mapping[str, Any] = field(default_factory=dict)
+    limit: str = "max_tokens"
+
+    def limited(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """`body` with its "max_tokens" called as this server calls it."""
+        return {self.limit if name == "max_tokens" else name: value for name, value in body.items()}
 
 
 UNCACHED: Mapping[str, Any] = {"cache_prompt": False}

@@ -13,7 +13,7 @@ from weighbridge_engines.api import Capability, Cause, Dialect, Engine, Load
 
 FIELDS = frozenset(
     {
-        "model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature", "top_p",
+        "model", "messages", "stream", "stream_options", "max_tokens", "temperature", "top_p",
         "stop", "seed", "n", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs", "top_logprobs",
         "response_format", "tools", "tool_choice", "parallel_tool_calls", "reasoning_effort", "user",
         "input", "encoding_format", "dimensions",
@@ -29,15 +29,16 @@ _ASKED_BY: Mapping[Capability, str] = {
 }
 
 
-def of(title: str, base_path: str, fields: Set[str] | None, health: str = "") -> Engine:
+def of(title: str, base_path: str, fields: Set[str] | None, health: str = "", limit: str = Dialect().limit) -> Engine:
     """The engine over one server: `base_path` stands before its routes, `fields` are those of a request that it
-    understands (None: any), `health` is its route that answers 200 once it can be asked.
+    understands (None: any), `health` is its route that answers 200 once it can be asked, `limit` its name for the field
+    that says how many tokens an answer may have.
     """
     known = None if fields is None else frozenset(fields)
     able = {each for each in ENGINE.capabilities if known is None or _ASKED_BY.get(each, "model") in known}
     if known is None:
         able.add(Capability.GRAMMAR)
-    dialect = Dialect(base_path=base_path, health=health, fields=known)
+    dialect = Dialect(base_path=base_path, health=health, fields=known, limit=limit)
     return replace(ENGINE, title=title, capabilities=frozenset(able), dialect=dialect)
 
 

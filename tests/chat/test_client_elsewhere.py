@@ -105,7 +105,8 @@ def test_a_fault_in_mid_stream_keeps_what_came(house):
         (saying({}, 307, Location="https://elsewhere.example/v1"), "endpoint.redirect"),
         (saying(b"<html>", content_type="text/html"), "endpoint.page"),
         (saying(b"x", Content_Encoding="gzip"), "endpoint.packed"),
-        (saying({"error": {"message": "temperature must be below 2"}}, 400), "engine.answered"),
+        (saying({"error": {"message": "temperature must be below 2"}}, 400), "endpoint.request"),
+        (saying({"error": {"message": "only the default", "param": "temperature"}}, 400), "endpoint.field"),
         (saying({"error": {"message": "no such model"}}), "engine.answered"),
         (saying({"choices": []}), "stream.malformed"),
         (hanging_up, "endpoint.broken"),
@@ -113,6 +114,30 @@ def test_a_fault_in_mid_stream_keeps_what_came(house):
 )
 def test_refusals(house, answer, code):
     assert code_of(house, answer) == code
+
+
+PICTURED = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}]
+
+
+@pytest.mark.parametrize(
+    ("status", "sees", "code"),
+    [
+        (400, None, "endpoint.picture"),
+        (404, None, "endpoint.picture"),
+        (500, False, "endpoint.picture"),
+        (500, True, "endpoint.server"),
+        (400, True, "endpoint.request"),
+        (401, None, "endpoint.key"),
+        (503, None, "endpoint.server"),
+    ],
+)
+def test_a_picture_that_is_refused(house, status, sees, code):
+    house.server.answers[CHAT] = saying({"error": "this model is missing data required for image input: k1"}, status)
+    with house.lease() as lease, pytest.raises(EngineFailed) as caught:
+        lease.way = replace(lease.way, sees=sees)
+        house.client.stream(lease, {**BODY, "messages": PICTURED}, [].append, Task())
+    assert caught.value.code == code
+    assert caught.value.values["message"] == "this model is missing data required for image input: ***"
 
 
 def test_an_answer_in_one_piece_is_taken_as_it_is(house):

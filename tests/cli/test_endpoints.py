@@ -62,7 +62,10 @@ def test_one_that_cannot_be_reached_stays_and_is_told(told, server):
     assert "HTTP 500" in told("endpoints")[1]
     server.answers["/v1/models"] = listing("b")
     code, out, _ = told("endpoints", "test", "box", "--json")
-    assert (code, json.loads(out)["endpoint"]["models"]) == (0, [{"id": "b@box", "name": "b", "context": None}])
+    assert (code, json.loads(out)["endpoint"]["models"]) == (
+        0,
+        [{"id": "b@box", "name": "b", "context": None, "sees": None}],
+    )
 
 
 def test_a_wrong_base_path_names_the_right_one(told):

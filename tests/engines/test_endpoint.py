@@ -20,6 +20,13 @@ def test_what_a_server_does_not_know_its_engine_cannot_do():
     assert (engine.title, engine.dialect.base_path, engine.dialect.health) == ("Box", "/v3", "/health")
 
 
+def test_a_limit_is_called_as_it_is_called_there():
+    body = {"max_tokens": 5, "top_p": 0.5}
+    assert of("Box", "/v1", FIELDS).dialect.limited(body) == body
+    renamed = of("Box", "/v1", FIELDS, limit="max_completion_tokens").dialect.limited(body)
+    assert renamed == {"max_completion_tokens": 5, "top_p": 0.5}
+
+
 def test_one_that_takes_any_field_is_sent_all():
     engine = of("Box", "/v1", None)
     assert engine.dialect.fields is None

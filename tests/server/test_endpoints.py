@@ -107,7 +107,8 @@ def test_a_whole_answer(house):
         (saying({"error": {"message": "slow"}}, 429, Retry_After="7"), 429, "endpoint.wait"),
         (saying({"error": {"message": "oh"}}, 503), 503, "endpoint.server"),
         (saying({}, 500), 502, "endpoint.server"),
-        (saying({"error": {"message": "bad temperature"}}, 400), 400, "engine.answered"),
+        (saying({"error": {"message": "bad temperature"}}, 400), 400, "endpoint.request"),
+        (saying({"error": {"message": "bad", "param": "top_p"}}, 400), 400, "endpoint.field"),
         (saying(b"<html>", content_type="text/html"), 502, "endpoint.page"),
         (hanging_up, 502, "endpoint.broken"),
     ],
@@ -129,9 +130,10 @@ def test_what_the_server_does_not_know_is_refused_not_dropped(tmp_path, asked):
         serving(house, Shelf((*house.endpoints.models(),))) as port,
     ):
         told = ask(port, chat({**BODY, **asked}))
-        plain = ask(port, chat({**BODY, "n": 1, "logit_bias": {}}))
+        plain = ask(port, chat({**BODY, "n": 1, "logit_bias": {}, "max_tokens": 7}))
     assert (told.status, told.error["code"]) == (400, "request.capability")
     assert plain.status == 200
+    assert server.asked[-1].body == {"model": "a", "messages": BODY["messages"], "max_completion_tokens": 7}
 
 
 def test_a_picture_goes_along(house):
@@ -139,6 +141,9 @@ def test_a_picture_goes_along(house):
     told = reply(house, {"messages": [{"role": "user", "content": [picture]}]}, {"choices": []})
     assert told.status == 200
     assert house.server.asked[-1].body["messages"][0]["content"] == [picture]
+    refused = saying({"error": {"message": "No endpoints found that support image input"}}, 404)
+    told = reply(house, {"messages": [{"role": "user", "content": [picture]}]}, refused)
+    assert (told.status, told.error["code"]) == (400, "endpoint.picture")
 
 
 def test_a_request_that_names_no_model_never_goes_there(house):
@@ -155,6 +160,7 @@ def test_the_list_says_what_leaves(house):
     served = entries["a@box"]
     assert (served["leaves_computer"], served["reach"], served["owned_by"]) == (False, "here", "box")
     assert served["context_length"] == 100
+    assert "architecture" not in served
     assert ask(house.port, request(path="/v1/models/a@box")).json == served
 
 

@@ -5,7 +5,7 @@ from weighbridge.running.endpoints.endpoint import Endpoint, Listed, models_of
 
 BOX = Endpoint("my-box", "My box", "http://192.168.1.20:8000", "/v1")
 HERE = Endpoint("ollama", "Ollama", "http://127.0.0.1:11434", "/v1", "ollama")
-HOSTED = Endpoint("openrouter", "OpenRouter", "https://openrouter.ai", "/api/v1", keyed=True)
+HOSTED = Endpoint("openrouter", "OpenRouter", "https://openrouter.ai", "/api/v1", key_number=1)
 
 
 def served(endpoint=BOX, name="qwen3:8b", context=32_768, kind=Kind.CHAT):

@@ -35,6 +35,10 @@ ENDPOINTS: Mapping[str, tuple[str, str]] = {
         mark("{endpoint} does not allow this (HTTP {status}). {message}"),
         mark("Check what your key may do there."),
     ),
+    "endpoint.field": (
+        mark("{endpoint} refuses {field} of the request. {message}"),
+        mark("Leave {field} as the model has it by itself, or ask another model."),
+    ),
     "endpoint.key": (
         mark("{endpoint} does not accept the key. {message}"),
         mark("Give a new one: weighbridge endpoints key NAME"),
@@ -99,6 +103,10 @@ ENDPOINTS: Mapping[str, tuple[str, str]] = {
         mark("{address} answered with a web page, not with a list of models."),
         mark("Check the address and its end, such as /v1; or sign in to the network you are in."),
     ),
+    "endpoint.picture": (
+        mark("{endpoint} refuses the message: this model may not take pictures. {message}"),
+        mark("Send it without the picture, or to a model that takes pictures."),
+    ),
     "endpoint.plain_key": (
         mark("{address} is spoken to without encryption: everybody on the way could read the key."),
         mark("Use https, or say that you agree: --key-in-the-open"),
@@ -118,6 +126,14 @@ ENDPOINTS: Mapping[str, tuple[str, str]] = {
     "endpoint.refused": (
         mark("Nothing listens at {address}."),
         mark("Start the server, or check the number of its port."),
+    ),
+    "endpoint.request": (
+        mark("{endpoint} refuses the request. {message}"),
+        mark("Change what is asked, or ask another model."),
+    ),
+    "endpoint.self": (
+        mark("{address} is the port of this very Weighbridge: its models are in the list already."),
+        mark("Give the address of another server."),
     ),
     "endpoint.server": (
         mark("{endpoint} has a fault of its own (HTTP {status}). {message}"),

@@ -133,7 +133,7 @@ class ChatClient:
         ) as answer:
             if line is not None:
                 line.answered(answer.status_code)
-            _require_stream(answer, lease.way)
+            _require_stream(answer, lease.way, pictured=is_pictured(body))
             count = 0
             for events, count in _events(answer, lease.way):  # noqa: B007 - the last one is used below
                 for event in events:
@@ -176,10 +176,16 @@ def _both(one: HangUp, other: HangUp | None) -> Callable[[str, Mapping[str, Any]
     return watch
 
 
-def _require_stream(answer: httpx2.Response, way: Way | None) -> None:
+def is_pictured(body: Mapping[str, Any]) -> bool:
+    """Whether a message of a request has a picture."""
+    contents = [message["content"] for message in body["messages"] if isinstance(message.get("content"), list)]
+    return any(part.get("type") == "image_url" for content in contents for part in content)
+
+
+def _require_stream(answer: httpx2.Response, way: Way | None, *, pictured: bool) -> None:
     """Raise what an answer means that is none, and what a page or a packed body of a server elsewhere means."""
     if answer.status_code != 200:
-        raise failure(answer.status_code, _some(answer), way, answer.headers.get("retry-after"))
+        raise failure(answer.status_code, _some(answer), way, answer.headers.get("retry-after"), pictured=pictured)
     if way is not None:
         way.require_readable(answer.headers.get("content-type", ""), answer.headers.get("content-encoding", ""))
 

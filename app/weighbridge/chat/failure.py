@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
+from weighbridge.base.printable import printable
 from weighbridge.chat.stream import count, error_message
 from weighbridge.running.endpoints.faults import message_of
 from weighbridge.running.endpoints.way import Way
@@ -16,18 +17,30 @@ _TOO_LONG_AS_A_WHOLE = re.compile(
 )
 """What llama.cpp says of a text that is to be read as a whole, as for an embedding."""
 
+_UNPICTURED = (400, 404, 415, 422, 500, 501)
+"""With these, servers refuse a picture: vLLM and OpenAI 400, OpenRouter 404, Ollama and llama.cpp 500."""
+
+_SHOWN = 500
 _UNREAD_PICTURE = "Failed to load image"
 """What llama.cpp says of a picture that it cannot decode; it does not say which."""
 
 
-def failure(status: int, body: bytes, way: Way | None = None, retry_after: str | None = None) -> WeighbridgeError:
+def failure(
+    status: int,
+    body: bytes,
+    way: Way | None = None,
+    retry_after: str | None = None,
+    *,
+    pictured: bool = False,
+) -> WeighbridgeError:
     """The error for an answer with `status` (none that is good), of the server at the end of `way` where there is one.
+    `pictured`: it was asked with a picture.
 
     Refused("context.exceeded", prompt_tokens=, context=) where the prompt does not fit the context,
     Refused("message.image_unread", field=) where a picture cannot be decoded, else
     EngineFailed("engine.answered", status=, message=) with the engine's own words, and the `field=` that it names.
-    What only a server of somebody else says (a key, a limit with its `retry_after`, a fault of its own) is EngineFailed
-    with a code of "endpoint.".
+    What a server of somebody else says (a key, a limit with its `retry_after`, a field or a picture that it does not
+    take, a fault of its own) is EngineFailed with a code of "endpoint.".
     """
     error = _error_in(body)
     if isinstance(error, dict) and _is_too_long(error):
@@ -42,10 +55,22 @@ def failure(status: int, body: bytes, way: Way | None = None, retry_after: str |
         return Refused("message.image_unread", field="messages")
     if way is None:
         return EngineFailed("engine.answered", status=status, message=error_message(error), **_field(error))
-    told = way.refusal(status, message_of(body), retry_after)
-    return told or EngineFailed(
-        "engine.answered", status=status, message=way.hidden(error_message(error)), **_field(error)
-    )
+    return _refusal(status, body, way, retry_after, _field(error), pictured=pictured and way.sees is not True)
+
+
+def _refusal(
+    status: int, body: bytes, way: Way, retry_after: str | None, named: dict[str, Any], *, pictured: bool
+) -> WeighbridgeError:
+    """What a server of somebody else says."""
+    said = message_of(body) or error_message(_error_in(body))
+    if pictured and status in _UNPICTURED:
+        code, named = "endpoint.picture", {}
+    elif told := way.refusal(status, message_of(body), retry_after):
+        return told
+    else:
+        code = "endpoint.field" if named else "endpoint.request"
+    message = printable(way.hidden(said))[:_SHOWN]
+    return EngineFailed(code, endpoint=way.title, status=status, message=message, **named)
 
 
 def _field(error: object) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from weighbridge.base.units import number
 from weighbridge.base.words import mark, plural, text
 from weighbridge.library.model import Reach
 from weighbridge.running.endpoints.endpoint import Endpoint, Reached
-from weighbridge.running.endpoints.presets import Key
+from weighbridge.running.endpoints.presets import Key, KnownBy
 
 _REACHES = {
     Reach.HERE: mark("stays on this computer"),
@@ -15,6 +15,17 @@ _REACHES = {
     Reach.INTERNET: mark("leaves this computer"),
 }
 _KEYS = {Key.NONE: mark("none"), Key.OPTIONAL: mark("if it is set to want one"), Key.NEEDED: mark("needed")}
+_KNOWN_BY = {
+    KnownBy.TRIED: mark("tried with a real one"),
+    KnownBy.SOURCE: mark("from its source; not tried"),
+    KnownBy.DOCUMENTATION: mark("from its documentation; not tried"),
+    KnownBy.NOTHING: mark("a kind of which nothing is known"),
+}
+
+
+def known_by_in_words(known_by: KnownBy) -> str:
+    """How it is known how a kind of server is spoken to."""
+    return text(_KNOWN_BY[known_by])
 
 
 def reach_in_words(reach: Reach) -> str:

@@ -89,7 +89,7 @@ def _ls(arguments: argparse.Namespace) -> int:
 
 
 def _presets(arguments: argparse.Namespace) -> int:
-    from weighbridge.choices.reach_words import key_in_words
+    from weighbridge.choices.reach_words import key_in_words, known_by_in_words
     from weighbridge.cli.table import table
     from weighbridge.running.endpoints.presets import presets
 
@@ -97,7 +97,7 @@ def _presets(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"presets": [_preset_as_json(each) for each in known]}))
         return 0
-    head = [text("preset"), text("server"), text("usual address"), text("key"), text("does not know")]
+    head = [text("preset"), text("server"), text("usual address"), text("key"), text("does not know"), text("known")]
     rows = [
         [
             each.id,
@@ -105,6 +105,7 @@ def _presets(arguments: argparse.Namespace) -> int:
             f"{each.address}{each.base_path}" if each.address else "-",
             key_in_words(each.key),
             ", ".join(each.lacks) or "-",
+            known_by_in_words(each.known_by),
         ]
         for each in known
     ]
@@ -195,7 +196,12 @@ def _as_json(endpoints: Endpoints, endpoint: Endpoint) -> dict[str, Any]:
         "encrypted": endpoint.origin.startswith("https:"),
         "reached": _reached_as_json(endpoints.reached(endpoint.id)),
         "models": [
-            {"id": model.id, "name": model.remote.name, "context": model.remote.context}
+            {
+                "id": model.id,
+                "name": model.remote.name,
+                "context": model.remote.context,
+                "sees": model.remote.sees,
+            }
             for model in endpoints.models_at(endpoint.id)
             if model.remote is not None
         ],
@@ -219,6 +225,7 @@ def _preset_as_json(preset: Preset) -> dict[str, Any]:
     return {
         "id": preset.id,
         "title": preset.title,
+        "known_by": preset.known_by,
         "address": preset.address,
         "base_path": preset.base_path,
         "local": preset.local,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from weighbridge.library.index import Library
     from weighbridge.library.model import Model
     from weighbridge.running.choose import NameParts
+    from weighbridge.running.endpoints.endpoints import Endpoints
     from weighbridge.running.lease import Lease
     from weighbridge.running.parts import Parts
     from weighbridge.running.presets import PresetLoads
@@ -42,10 +43,13 @@ KV_TYPES = ("f16", "bf16", "f32", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_n
 
 @dataclass(frozen=True)
 class Owned:
-    """The owner of engines, and who has the speed of answers kept: None where the database cannot be used."""
+    """The owner of engines; who has the speed of answers kept, and the endpoints: None where the database cannot be
+    used.
+    """
 
     supervisor: Supervisor
     speeds: AnswerSpeeds | None
+    endpoints: Endpoints | None
 
     def attend(self, model: Model, reading: Callable[[], Reading | None]) -> AbstractContextManager[None]:
         """To be entered as a question is sent to `model`, and left as its answer ends."""
@@ -241,7 +245,7 @@ def owner_of_engines(
         endpoints = None if database is None else endpoints_in(database)
         supervisor = Supervisor(engines, defaults, scales, kept.idle_s, environment, loaded, used, endpoints)
         try:
-            yield Owned(supervisor, AnswerSpeeds(supervisor, recorders.speeds) if recorders else None)
+            yield Owned(supervisor, AnswerSpeeds(supervisor, recorders.speeds) if recorders else None, endpoints)
         finally:
             supervisor.close()
 

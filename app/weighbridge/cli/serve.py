@@ -17,7 +17,11 @@ from weighbridge.base.words import text
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from starlette.types import ASGIApp
+
     from weighbridge.base.locks import OwnerLock
+    from weighbridge.cli.loading import Owned
+    from weighbridge.library.index import Library
     from weighbridge.library.model import Model
     from weighbridge.running.state import Running
 
@@ -44,8 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
     from weighbridge.cli.diagnosis import refuse_what_will_not_fit, told_with_fixes
     from weighbridge.cli.loading import library_for, owner_of_engines, settings
     from weighbridge.cli.setting_options import listing
-    from weighbridge.server.gateway import gateway
-    from weighbridge.server.requests import RequestRecords
     from weighbridge.server.serving import Port
 
     if arguments.list_settings:
@@ -55,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     model = library.resolve(arguments.model) if arguments.model else None
     with StopSignals() as stop, _ownership() as lock, owner_of_engines(arguments, lock.mark, model) as owned:
         supervisor = owned.supervisor
-        port = Port(gateway(library, supervisor, RequestRecords()))
+        port = Port(_application(library, owned))
         url = port.start(settings().value.port if arguments.port is None else arguments.port)
         lock.tell("serve", url)
         try:
@@ -71,6 +73,20 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             port.stop()
     return 0
+
+
+def _application(library: Library, owned: Owned) -> ASGIApp:
+    """What the port serves; endpoints that another process adds, changes or removes are as they are now."""
+    from weighbridge.running.endpoints.current import Current
+    from weighbridge.server.gateway import gateway
+    from weighbridge.server.requests import RequestRecords
+
+    endpoints = owned.endpoints
+    if endpoints is None:
+        return gateway(library, owned.supervisor, RequestRecords())
+    library.use_elsewhere(endpoints.models)
+    endpoints.subscribe(library.relist)
+    return gateway(Current(library, endpoints), owned.supervisor, RequestRecords(), house=endpoints.house)
 
 
 @contextmanager

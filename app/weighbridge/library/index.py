@@ -70,6 +70,11 @@ class Library:
         """Look at these from the next scan on."""
         self.roots = tuple(map(as_root, roots))
 
+    def use_elsewhere(self, elsewhere: Callable[[], Iterable[Model]]) -> None:
+        """List what this gives, in the place of what was given at the start."""
+        self._elsewhere = elsewhere
+        self.relist()
+
     @property
     def folders(self) -> tuple[Path, ...]:
         """Where the last scan has looked; before one, our own and the user's places."""

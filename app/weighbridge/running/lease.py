@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from weighbridge.running.endpoints.way import Way
 
 _ANY = Dialect()
-_NO_LIMIT: tuple[tuple[str, Any], ...] = (("max_tokens", -1), ("max_completion_tokens", -1), ("stop", []))
+_NO_LIMIT: tuple[tuple[str, Any], ...] = (("max_tokens", -1), ("stop", []))
 
 
 class Lease:
@@ -55,15 +55,15 @@ class Lease:
         return f"{self.url}{self._dialect.base_path}{route}"
 
     def spoken(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """`body` as its engine understands it: the model by its name there, without fields that it does not know, nor
-        ours for no limit where it may not know that.
+        """`body` as its engine understands it: the model and the limit of the answer by their names there, without
+        fields that it does not know, nor ours for no limit where it may not know that.
         """
         known, load = self._dialect.fields, self.load
         name = self.model_id if self.engine is None or load is None else self.engine.name_of(load)
         if known is None:
-            return {**body, "model": name}
+            return {**self._dialect.limited(body), "model": name}
         told = {field: value for field, value in body.items() if field in known and (field, value) not in _NO_LIMIT}
-        return {**told, "model": name}
+        return {**self._dialect.limited(told), "model": name}
 
     def left_out(self, body: Mapping[str, Any]) -> tuple[str, ...]:
         """The fields of `body` that its engine does not know: they are left out on the way to it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from weighbridge.library.model import Model
 from weighbridge_engines.api import Capability, Engine, Load
 
 
@@ -12,6 +13,11 @@ class Blind(StrEnum):
 
     ENGINE = "engine"
     PROJECTOR = "projector"
+
+
+def sees(model: Model, load: Load) -> bool | None:
+    """Whether `model`, loaded by `load`, is shown pictures; None where an endpoint serves it and does not say."""
+    return load.projector is not None if model.remote is None else model.remote.sees
 
 
 def blindness(engine: Engine, load: Load) -> Blind | None:

@@ -39,7 +39,7 @@ class Starter:
         if model.remote is not None:
             if self._endpoints is None:
                 raise Refused("engine.none_for_format", format=model.format, model=model.title)
-            return Attachment(self._endpoints.attach(model), model, load, changed)
+            return Attachment(self._endpoints, model, load, changed)
         if load.in_process:
             return EngineInProcess(engine, model, load, self._environment, changed, self._survived)
         return EngineProcess(engine, model, load, self._environment, changed, self._need_bytes)

@@ -95,7 +95,9 @@ class _Exchange:
             async with post(lease.address("/chat/completions"), lease.headers, body, lease.way) as answer:
                 if answer.status != 200:
                     said = await answer.read(_MAX_ERROR_BYTES)
-                    raise self._request.placed(failure(answer.status, said, lease.way, answer.retry_after))
+                    shown = bool(self._request.pictures)
+                    error = failure(answer.status, said, lease.way, answer.retry_after, pictured=shown)
+                    raise self._request.placed(error)
                 if self._request.streamed:
                     await self._stream(answer)
                 else:

@@ -22,9 +22,13 @@ from weighbridge.server.whole_requests import EMBEDDINGS, RERANK
 from weighbridge.server.whole_route import WholeRoute
 
 
-def gateway(library: Models, supervisor: Leases, records: RequestRecords, origins: Sequence[str] = ()) -> ASGIApp:
-    """The application. `origins` are the web origins let in, exactly as browsers send them ("http://localhost:5173")."""
-    models = ModelsRoute(library)
+def gateway(
+    library: Models, supervisor: Leases, records: RequestRecords, origins: Sequence[str] = (), house: str = ""
+) -> ASGIApp:
+    """The application. `origins` are the web origins let in, exactly as browsers send them ("http://localhost:5173").
+    `house` is the mark of the data folder, by which it is known where it is asked as an endpoint of its own.
+    """
+    models = ModelsRoute(library, supervisor, house)
     routes = [
         Route("/health", _health, methods=["GET"]),
         Route("/v1/models", models.listing, methods=["GET"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -85,21 +86,34 @@ def current(running: tuple[Running, ...]) -> str | None:
 class ModelsRoute:
     """The list, and one entry of it."""
 
-    def __init__(self, library: Models) -> None:
-        self._library = library
+    def __init__(self, library: Models, supervisor: Leases, house: str) -> None:
+        self._library, self._supervisor = library, supervisor
+        self._house = {"weighbridge": house} if house else {}
 
     async def listing(self, request: Request) -> Response:
         """All models of the library, loaded or not."""
         del request
-        return _json({"object": "list", "data": [_entry(model) for model in served(self._library)]})
+        seeing = self._seeing
+        return _json(
+            {"object": "list", "data": [_entry(model, seeing) for model in served(self._library)], **self._house}
+        )
 
     async def one(self, request: Request) -> Response:
         """One of them, by id or alias. Raises NotFound("model.unknown")."""
-        return _json(_entry(self._library.resolve(request.path_params["name"])))
+        return _json(_entry(self._library.resolve(request.path_params["name"]), self._seeing))
+
+    @property
+    def _seeing(self) -> Mapping[str, bool]:
+        """Whether models that are loaded here take pictures, by their ids: how others would be is not asked."""
+        loaded = (each for each in self._supervisor.running() if each.engine_id != ENDPOINT)
+        return {each.model_id: each.load.projector is not None for each in loaded}
 
 
-def _entry(model: Model) -> dict[str, Any]:
+def _entry(model: Model, seeing: Mapping[str, bool]) -> dict[str, Any]:
     entry: dict[str, Any] = {"id": model.id, "object": "model", "owned_by": "weighbridge", "format": model.format}
+    sees = seeing.get(model.id) if model.remote is None else model.remote.sees
+    if sees is not None:
+        entry["architecture"] = {"input_modalities": ["text", "image"] if sees else ["text"]}
     if model.remote is not None:
         told = {"owned_by": model.remote.endpoint_id, "leaves_computer": model.leaves, "reach": model.remote.reach}
         return {**entry, **told, "context_length": model.remote.context}

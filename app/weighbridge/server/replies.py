@@ -20,6 +20,7 @@ _STATUS_BY_CODE: Mapping[str, int] = {
     "access.origin": 403,
     "body.stopped": 408,
     "body.too_large": 413,
+    "endpoint.picture": 400,
     "engine.stopped": 503,
     "port.stopping": 503,
     "queue.full": 429,

@@ -76,7 +76,7 @@ def make_services(core: Core, frame: Frame) -> Services:
         facts=facts,
         weighing=_weighing(core, frame, memories, facts),
         builds=_builds(core, frame, memories, facts),
-        endpoints=_endpoints(core, frame),
+        endpoints=_endpoints(core, frame, memories),
         access=core.hub.access,
         tokens=core.tokens,
         token=core.hub.token,
@@ -93,10 +93,12 @@ def make_services(core: Core, frame: Frame) -> Services:
 
 def _port(core: Core, frame: Frame, records: RequestRecords) -> PortControl:
     def make_port() -> OpenPort:
+        from weighbridge.running.endpoints.current import Current
         from weighbridge.server.gateway import gateway
         from weighbridge.server.serving import Port
 
-        return Port(gateway(core.library, core.supervisor, records))
+        current, house = Current(core.library, core.endpoints), core.endpoints.house
+        return Port(gateway(current, core.supervisor, records, house=house))
 
     return PortControl(make_port, records, frame.settings, frame.background, frame.owner)
 
@@ -114,10 +116,11 @@ def _builds(core: Core, frame: Frame, memories: MemoryWatch, facts: MachineFacts
     )
 
 
-def _endpoints(core: Core, frame: Frame) -> EndpointsDriving:
-    """What they serve stands in the Library."""
+def _endpoints(core: Core, frame: Frame, memories: MemoryWatch) -> EndpointsDriving:
+    """What they serve stands in the Library. While somebody looks, what other processes change is noticed."""
     made = EndpointsDriving(core.endpoints, frame.background, frame.owner)
     made.told.connect(frame.bus.scan_wanted)
+    memories.changed.connect(made.refresh)
     return made
 
 

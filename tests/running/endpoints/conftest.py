@@ -34,7 +34,7 @@ def authority(tmp_path_factory):
 def made(tmp_path, database, authority):
     """What makes endpoints: `made(offline=True)`."""
 
-    def make(offline=False, log=None, trusted=True):
+    def make(offline=False, log=None, trusted=True, database=database):
         keys = Keys(tmp_path / "config", lambda: None)
         tls = authority[1] if trusted else None
         return Endpoints(database, keys, log or NetworkLog(), lambda: offline, tls)

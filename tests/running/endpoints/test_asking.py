@@ -147,6 +147,37 @@ def test_a_further_list_tells_how_much_context_there_is(made):
     assert [(each.name, each.context) for each in reached.models] == [("a", None)]
 
 
+def test_what_a_server_tells_of_each_model(made, monkeypatch):
+    told = {"a": ["completion", "vision"], "b": ["completion"]}
+
+    def show(handler):
+        send(handler, {"capabilities": told[server.asked[-1].body["model"]]})
+
+    answers = {"/v1/models": listing("a", "b"), "/api/show": show}
+    with EndpointServer(answers) as server:
+        endpoints = made()
+        endpoints.add(server.url, title="box", preset="ollama")
+        assert [each.sees for each in endpoints.reach("box").models] == [True, False]
+        answers = [model.remote.sees for model in made().models()]
+        monkeypatch.setattr(asking, "EACH_S", -1)
+        assert [each.sees for each in endpoints.reach("box").models] == [None, None]
+    assert answers == [True, False]
+
+
+def test_what_llama_cpp_tells_of_the_one_that_it_serves(made):
+    answers = {"/v1/models": listing("a"), "/props": {"modalities": {"vision": True}}}
+    reached, _ = reach(made, answers, preset="llama_server")
+    assert [each.sees for each in reached.models] == [True]
+
+
+def test_the_port_of_this_very_weighbridge_is_none(made):
+    reached, _ = reach(made, {"/v1/models": {**listing("a"), "weighbridge": made().house}})
+    assert (reached.cause.code, reached.models) == ("endpoint.self", ())
+    made().remove("box")
+    reached, _ = reach(made, {"/v1/models": {**listing("a"), "weighbridge": "another"}})
+    assert reached.reachable
+
+
 def test_asking_can_be_given_up(made):
     task, log = Task(), NetworkLog()
 

@@ -181,6 +181,34 @@ def test_what_was_forgotten_meanwhile_is_not_lent(tmp_path):
             house.supervisor.lease(model).result(WAIT_S)
 
 
+def test_another_key_and_another_address_hold_from_the_next_request_on(tmp_path):
+    with EndpointServer(SERVED) as server, EndpointServer(SERVED) as moved, lending(tmp_path, server) as house:
+        model, cut = house.model(), threading.Event()
+        with house.lease() as first:
+            leave = first.way.at_stop(cut.set)
+            house.endpoints.use_key("box", "k2")
+            with house.lease() as second:
+                assert (first.headers, second.headers) == ({}, {"Authorization": "Bearer k2"})
+        house.endpoints.change("box", address=moved.url)
+        with house.supervisor.lease(model).result(WAIT_S) as third:
+            assert (third.url, third.headers) == (moved.url, {})
+        leave()
+    assert not cut.is_set()
+
+
+def test_a_change_while_its_server_thinks_begins_anew(tmp_path):
+    with EndpointServer(SERVED) as server, lending(tmp_path, server) as house:
+        server.answers["/v1/models"] = lambda handler: handler.wait_for_hang_up()
+        waiting = house.supervisor.lease(house.model())
+        until(lambda: len(server.asked) > 1)
+        server.answers["/v1/models"] = listing("a")
+        house.endpoints.use_key("box", "k2")
+        with waiting.result(WAIT_S) as lease:
+            assert lease.headers == {"Authorization": "Bearer k2"}
+        house.endpoints.remove("box")
+        until(lambda: house.supervisor.running() == ())
+
+
 def test_an_answer_with_a_fault_of_its_own_form_fails_the_check(tmp_path):
     def refusing(handler):
         send(handler, {"error": {"message": "model 'a' not found"}}, 404)

@@ -1,14 +1,18 @@
 """The owner of endpoints: what is kept, what is refused, and that nobody is asked unbidden."""
 
 import json
+from contextlib import closing
 
 import pytest
 from tests.endpoint_server import EndpointServer, listing
 
+from weighbridge.base.database import Database
 from weighbridge.base.errors import NotFound, Refused
 from weighbridge.hub.network import NetworkLog
+from weighbridge.library.index import Library
 from weighbridge.library.model import ENDPOINT, Reach
-from weighbridge.running.endpoints.endpoint import Endpoint
+from weighbridge.running.endpoints.current import Current
+from weighbridge.running.endpoints.endpoint import Endpoint, Listed, models_of
 
 
 def code_of(action, *arguments, **named):
@@ -19,7 +23,9 @@ def code_of(action, *arguments, **named):
 
 def test_what_is_added_is_there_at_the_next_start(made):
     endpoint = made().add("https://api.groq.com", key="gsk_1")
-    assert endpoint == Endpoint("groq", "Groq", "https://api.groq.com", "/openai/v1", "groq", keyed=True)
+    number = endpoint.key_number
+    assert endpoint == Endpoint("groq", "Groq", "https://api.groq.com", "/openai/v1", "groq", number)
+    assert endpoint.keyed
     assert made().all == (endpoint,)
     assert made().get("GROQ") == endpoint
 
@@ -62,8 +68,6 @@ def test_a_key_is_for_the_server_that_it_was_given_for(made):
 
 
 def model_at(made, name):
-    from weighbridge.running.endpoints.endpoint import Listed, models_of
-
     return models_of(made().get(name), [Listed("m")])[0]
 
 
@@ -145,14 +149,53 @@ def test_offline_nothing_leaves_this_computer_but_what_stays_is_asked(made):
         assert endpoints.reach("near").reachable
 
 
-def test_listeners_hear_of_changes_also_of_another_process(made):
+@pytest.fixture
+def other(made, tmp_path, database):
+    """Those of another process."""
+    with closing(Database(tmp_path / "data.sqlite3")) as beside:
+        yield made(database=beside)
+
+
+def test_what_another_process_changes_is_noticed_when_somebody_looks(made, other):
     endpoints, heard = made(), []
     leave = endpoints.subscribe(lambda: heard.append(len(endpoints.all)))
     endpoints.add("localhost:1")
-    made().add("localhost:2")
-    endpoints.reload()
-    endpoints.reload()
-    endpoints.remove(endpoints.all[0].id)
+    other.refresh()
+    far = other.add("localhost:2", title="far", key="one")
+    endpoints.refresh()
+    endpoints.refresh()
+    (model,) = models_of(far, [Listed("m")])
+    assert endpoints.attach(model).way.key == "one"
+    other.use_key("far", "two")
+    assert endpoints.attach(model).way.key == "two"
+    other.remove("far")
+    assert code_of(endpoints.attach, model) == "endpoint.unknown"
     leave()
     endpoints.remove(endpoints.all[0].id)
-    assert heard == [1, 2, 1]
+    assert heard == [1, 2, 2, 1]
+
+
+def test_other_changes_of_the_file_are_none_of_endpoints(made, other):
+    endpoints, heard = made(), []
+    endpoints.subscribe(lambda: heard.append(1))
+    assert other.house == endpoints.house != ""
+    with other._database.transaction() as connection:
+        connection.execute("INSERT INTO remembered VALUES ('x', '1')")
+    endpoints.refresh()
+    other._database.close()
+    other.refresh()  # what is known stays where the file cannot be read
+    assert heard == []
+
+
+def test_a_library_lists_what_is_there_now(made, other):
+    endpoints = made()
+    library = Library([], elsewhere=endpoints.models)
+    endpoints.subscribe(library.relist)
+    current = Current(library, endpoints)
+    assert current.models == ()
+    with EndpointServer({"/v1/models": listing("a")}) as server:
+        other.add(server.url, title="box")
+        other.reach("box")
+    assert [model.id for model in current.models] == ["a@box"]
+    other.remove("box")
+    assert code_of(current.resolve, "a@box") == "model.none"

@@ -6,11 +6,12 @@ import pytest
 
 from weighbridge.formats.architectures import Kind
 from weighbridge.running.endpoints.endpoint import Listed
-from weighbridge.running.endpoints.listing import MOST_MODELS, NoListing, read_listing, with_contexts
+from weighbridge.running.endpoints.listing import MOST_MODELS, NoListing, read_listing, with_more, with_own
 
 
 def read(value):
-    return read_listing(json.dumps(value).encode())
+    listing = read_listing(json.dumps(value).encode())
+    return listing.models, listing.left_out
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def read(value):
         ({"data": [{"id": "g", "context_window": 131072}]}, [Listed("g", 131072)]),
         (
             {"data": [{"id": "s", "type": "vlm", "max_context_length": 9, "loaded_context_length": 7}]},
-            [Listed("s", 7, Kind.CHAT)],
+            [Listed("s", 7, Kind.CHAT, sees=True)],
         ),
         ({"data": [{"id": "e", "type": "embeddings"}]}, [Listed("e", None, Kind.EMBEDDING)]),
         ({"data": [{"id": "on@groq", "leaves_computer": True}]}, [Listed("on@groq", sent_on=True)]),
@@ -61,6 +62,56 @@ def test_what_is_no_list(body):
         read_listing(body)
 
 
+@pytest.mark.parametrize(
+    ("row", "sees"),
+    [
+        ({}, None),
+        ({"type": "vlm", "capabilities": ["tool_use"]}, True),
+        ({"type": "llm", "capabilities": ["tool_use"]}, False),
+        ({"architecture": {"input_modalities": ["text", "image"]}}, True),
+        ({"architecture": {"input_modalities": ["text"]}}, False),
+        ({"architecture": "llama", "input_modalities": ["image"]}, True),
+        ({"architecture": {"input_modalities": []}}, None),
+        ({"capabilities": {"vision": True}}, True),
+        ({"capabilities": {"vision": "yes"}}, None),
+        ({"supports_image_input": False}, False),
+        ({"capabilities": ["completion", "vision"]}, True),
+        ({"capabilities": ["completion", "tools"]}, False),
+        ({"capabilities": ["completion", "multimodal"]}, None),
+        ({"capabilities": ["embedding"]}, None),
+        ({"capabilities": 5, "architecture": 5, "input_modalities": "image", "type": ["vlm"]}, None),
+    ],
+)
+def test_whether_a_model_takes_pictures(row, sees):
+    ((listed,), _) = read({"data": [{"id": "a", **row}]})
+    assert listed.sees is sees
+
+
+def more(value, *models):
+    return with_more(models, json.dumps(value).encode())
+
+
 def test_a_further_list_tells_more():
-    told = (Listed("b", 7, Kind.EMBEDDING), Listed("c", 1))
-    assert with_contexts((Listed("a", 5), Listed("b", 3)), told) == (Listed("a", 5), Listed("b", 7, Kind.EMBEDDING))
+    told = {"data": [{"id": "b", "context_length": 7, "type": "embeddings"}, {"id": "c", "context_length": 1}]}
+    assert more(told, Listed("a", 5), Listed("b", 3)) == (Listed("a", 5), Listed("b", 7, Kind.EMBEDDING))
+    told = {"models": [{"name": "a", "context_length": 7}]}
+    assert more(told, Listed("a", sees=True)) == (Listed("a", 7, sees=True),)
+
+
+def test_llama_cpp_tells_what_its_model_takes():
+    assert more({"modalities": {"vision": True, "audio": False}}, Listed("a")) == (Listed("a", sees=True),)
+    assert more({"modalities": {"vision": False}}, Listed("a")) == (Listed("a", sees=False),)
+    assert more({"modalities": {"vision": 1}}, Listed("a")) == (Listed("a"),)
+
+
+def test_what_is_told_of_one_model_alone():
+    assert with_own(Listed("a", 5), b'{"capabilities": ["completion", "vision"]}') == Listed("a", 5, sees=True)
+    assert with_own(Listed("a", sees=True), b"{}") == Listed("a", sees=True)
+    for body in (b"[]", b"<html>"):
+        with pytest.raises(NoListing):
+            with_own(Listed("a"), body)
+
+
+def test_which_weighbridge_a_list_comes_from():
+    assert read_listing(b'{"data": [], "weighbridge": "ab12"}').house == "ab12"
+    assert [read_listing(body).house for body in (b'{"data": [], "weighbridge": 5}', b"[]")] == ["", ""]

@@ -3,7 +3,7 @@
 import pytest
 
 from weighbridge.hub.addresses import origin_of
-from weighbridge.running.endpoints.presets import OTHER, Key, Ready, preset_for, presets
+from weighbridge.running.endpoints.presets import OTHER, Key, KnownBy, Ready, preset_for, presets
 from weighbridge_engines.api import Capability
 
 KNOWN = presets()
@@ -11,7 +11,7 @@ KNOWN = presets()
 
 def test_all_that_is_promised_is_there():
     told = "ollama lm_studio llama_server vllm tgi tensorrt_llm nim dynamo mlc ovms triton foundry_local"
-    hosted = "groq cerebras together fireworks"
+    hosted = "openai openrouter groq cerebras together fireworks"
     assert {*told.split(), *hosted.split(), OTHER} <= set(KNOWN)
     assert all(KNOWN[name].local for name in told.split())
     assert not any(KNOWN[name].local for name in hosted.split())
@@ -20,6 +20,8 @@ def test_all_that_is_promised_is_there():
 @pytest.mark.parametrize("preset", KNOWN.values(), ids=list(KNOWN))
 def test_each_holds_together(preset):
     assert preset.title and preset.base_path.startswith("/")
+    assert (preset.known_by is KnownBy.NOTHING) == (preset.id == OTHER)
+    assert preset.limit in ("max_tokens", "max_completion_tokens")
     assert (preset.ready is Ready.HEALTH) == bool(preset.health)
     assert preset.address == "" or origin_of(preset.address).loopback is preset.local
     engine = preset.engine("x", preset.base_path)
@@ -45,6 +47,8 @@ def test_what_a_server_does_not_know_its_engine_cannot():
     [
         ("http://127.0.0.1:11434", "ollama"),
         ("http://10.0.0.2:1234", "lm_studio"),
+        ("http://10.0.0.2:30000", "sglang"),
+        ("https://api.openai.com", "openai"),
         ("https://api.groq.com", "groq"),
         ("http://127.0.0.1:8000", OTHER),
         ("https://evil.example", OTHER),

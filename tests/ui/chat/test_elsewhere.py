@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from tests.engines.made_vision import png
 from tests.ui.fakes import running
 
 from weighbridge.base.errors import EngineFailed
+from weighbridge.chat.conversation import Attached
 from weighbridge.running.endpoints import table
 from weighbridge.running.endpoints.endpoint import Listed, Reached
 from weighbridge.running.state import Setting, State
@@ -24,7 +26,7 @@ def served(full):
     owner.add("http://127.0.0.1:8080", title="Near", preset="llama_server")
     for name in ("my-box", "near"):
         table.write_reached(owner._database, name, Reached(1.0, None, (Listed("qwen3:8b", 32_768),)))
-    owner.reload()
+    owner._read()
     full.library.relist()
     return full
 
@@ -89,6 +91,24 @@ def test_samplers_that_its_server_does_not_understand_are_shut_with_the_reason(p
         assert all(field.isEnabled() for field in page.options.samplers.values())
         assert page.options.unsent == ""
         assert page.options.samplers["top_k"].toolTip() == ""
+
+
+@pytest.mark.parametrize(("sees", "sent"), [(None, True), (True, True), (False, False)])
+def test_pictures_go_to_what_may_take_them(page, served, qapp, sees, sent):
+    owner = served.endpoints.endpoints
+    table.write_reached(owner._database, "my-box", Reached(1.0, None, (Listed("qwen3:8b", 32_768, sees=sees),)))
+    owner._read()
+    served.library.relist()
+    page._show_model()
+    assert page.composer.sees is sent
+    picture = Attached(png(3, 2), "png", 3, 2)
+    page._send("What is it?", (picture,), page._chosen.model, page._asked_load(page._chosen.model))
+    assert bool(served.supervisor.leases) is sent
+    if sent:
+        (message,) = page.dialogue._answering._ask.messages
+        assert message["content"][0] == {"type": "image_url", "image_url": {"url": picture.url}}
+    else:
+        assert page._error.error.code == "picture.not_sent"
 
 
 def test_the_strip_has_no_memory_for_it(page, answered):

@@ -124,6 +124,17 @@ def test_only_where_the_model_sees(composer, red):
     assert len(composer.pictures) == 1
 
 
+def test_where_nobody_knows_whether_it_sees_that_is_said(composer, red):
+    composer.set_sees(None)
+    assert not attach_button(composer).isHidden() and composer.acceptDrops()
+    assert attach_button(composer).toolTip() == "It is not known whether this model takes pictures."
+    assert composer._unknown.isHidden()
+    composer.add_picture(attached(red))
+    assert not composer._unknown.isHidden() and len(composer.pictures) == 1
+    composer.set_sees(True)
+    assert composer._unknown.isHidden() and attach_button(composer).toolTip() == ""
+
+
 def removers(composer):
     return [one for one in composer.findChildren(QPushButton) if one.accessibleName().startswith("Remove")]
 

@@ -17,11 +17,13 @@ from weighbridge.base.hang_up import HangUp
 from weighbridge.hub.network import CANCELLED, Line
 from weighbridge.running.endpoints.endpoint import Endpoint, Listed, Reached
 from weighbridge.running.endpoints.faults import answered, broken, message_of
-from weighbridge.running.endpoints.listing import NoListing, read_listing, with_contexts
+from weighbridge.running.endpoints.listing import Listing, NoListing, read_listing, with_more, with_own
 from weighbridge.running.endpoints.way import Way
 from weighbridge_engines.api import Cause
 
 CONNECT_S, READ_S, LONGEST_S = 5.0, 10.0, 30.0
+EACH_S = 5.0
+"""How long a server may be asked for what it tells of each model alone."""
 TOKEN_S = 600.0
 """How long the first token of a server may take that loads the model for it."""
 MOST_BYTES = 8 << 20
@@ -51,11 +53,11 @@ class Failed(Exception):
 class Asker:
     """Asks one endpoint, with its key. Not for two threads at a time, but any may `cut` what it is asking.
 
-    A redirect is never followed: the key is for this address alone.
+    A redirect is never followed: the key is for this address alone. A list from the port of `house`, our own, is none.
     """
 
-    def __init__(self, endpoint: Endpoint, way: Way) -> None:
-        self._endpoint, self._way = endpoint, way
+    def __init__(self, endpoint: Endpoint, way: Way, house: str = "") -> None:
+        self._endpoint, self._way, self._house = endpoint, way, house
         self._hang_up = HangUp()
 
     def cut(self) -> None:
@@ -66,10 +68,11 @@ class Asker:
         """The models that it lists. Never raises for what the server does; Refused("endpoint.offline")."""
         at_s = time.time()
         try:
-            got, (models, left_out) = self._listing(self._endpoint.base_path)
+            got, listing = self._listing(self._endpoint.base_path)
         except Failed as failed:
             return Reached(at_s, failed.cause, found_path=self._other_path(failed.cause))
-        return Reached(at_s, None, self._with_contexts(models), got.ms, left_out=left_out)
+        models = self._with_own(self._with_more(listing.models))
+        return Reached(at_s, None, models, got.ms, left_out=listing.left_out)
 
     def check(self, route: str, body: Mapping[str, Any] | None = None) -> None:
         """Ask for `route`, below the origin. Raises Failed where the answer is none that is good."""
@@ -132,13 +135,16 @@ class Asker:
         key = {"Authorization": f"Bearer {self._way.key}"} if self._way.key else {}
         return {**key, "Accept": "application/json", "Accept-Encoding": "identity"}
 
-    def _listing(self, base_path: str) -> tuple[Got, tuple[tuple[Listed, ...], int]]:
+    def _listing(self, base_path: str) -> tuple[Got, Listing]:
         got = self.ask("GET", f"{self._endpoint.origin}{base_path}/models")
         self._require_good(got)
         try:
-            return got, read_listing(got.body)
+            listing = read_listing(got.body)
         except NoListing:
             raise Failed(self._cause("endpoint.no_list", found=_start(got.body))) from None
+        if listing.house and listing.house == self._house:
+            raise Failed(self._cause("endpoint.self"))
+        return got, listing
 
     def _require_good(self, got: Got) -> None:
         endpoint = self._endpoint
@@ -173,15 +179,32 @@ class Asker:
                 return base_path
         return None
 
-    def _with_contexts(self, models: tuple[Listed, ...]) -> tuple[Listed, ...]:
+    def _with_more(self, models: tuple[Listed, ...]) -> tuple[Listed, ...]:
         """With what a further list tells, where this kind of server has one; without, where that fails."""
-        route = self._endpoint.preset.contexts
+        route = self._endpoint.preset.further
         if route:
             with contextlib.suppress(Failed, NoListing):
-                got = self.ask("GET", f"{self._endpoint.origin}{route}")
-                self._require_good(got)
-                return with_contexts(models, read_listing(got.body)[0])
+                return with_more(models, self._further("GET", route))
         return models
+
+    def _with_own(self, models: tuple[Listed, ...]) -> tuple[Listed, ...]:
+        """With what is told of each alone, where this kind of server does that, as far as that takes no long time."""
+        route, until_s = self._endpoint.preset.each, time.monotonic() + EACH_S
+        if not route:
+            return models
+        told: dict[str, Listed] = {}
+        with contextlib.suppress(Failed):  # what fails for one would for the next
+            for each in models:
+                if time.monotonic() > until_s:
+                    break
+                with contextlib.suppress(NoListing):
+                    told[each.name] = with_own(each, self._further("POST", route, {"model": each.name}))
+        return tuple(told.get(each.name, each) for each in models)
+
+    def _further(self, method: str, route: str, body: Mapping[str, Any] | None = None) -> bytes:
+        got = self.ask(method, f"{self._endpoint.origin}{route}", body)
+        self._require_good(got)
+        return got.body
 
     def _message(self, got: Got) -> str:
         return self._way.hidden(message_of(got.body))

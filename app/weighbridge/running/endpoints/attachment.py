@@ -8,7 +8,7 @@ from typing import Any
 
 from weighbridge.library.model import Model, Reach
 from weighbridge.running.endpoints.asking import Asker, Failed
-from weighbridge.running.endpoints.endpoints import Attached
+from weighbridge.running.endpoints.endpoints import Endpoints
 from weighbridge.running.endpoints.presets import Ready
 from weighbridge.running.endpoints.way import failed
 from weighbridge.running.life import GONE, Life
@@ -29,10 +29,13 @@ _ONE_TOKEN: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 class Attachment:
     """As EngineProcess, of what runs elsewhere. Its server is asked by a thread of its own, which ends with the answer.
 
-    `changed` is called after each change of `running`, from that thread or from the one that stops.
+    It ends where its endpoint is changed or removed, so that the next request goes where that is now; requests that are
+    under way go on. `changed` is called after each change of `running`, from whichever thread. Raises what
+    `Endpoints.attach` raises.
     """
 
-    def __init__(self, attached: Attached, model: Model, load: Load, changed: Callable[[], None]) -> None:
+    def __init__(self, endpoints: Endpoints, model: Model, load: Load, changed: Callable[[], None]) -> None:
+        attached = endpoints.attach(model)
         self.key, self.way, self.engine = attached.way.key, attached.way, attached.engine
         self._attached = attached
         self._model = model
@@ -40,6 +43,8 @@ class Attachment:
         self._asker = Asker(attached.endpoint, attached.way)
         self._stopping = False
         self._lock = threading.Lock()
+        self._endpoints = endpoints
+        self._leave = endpoints.subscribe(self._look)
         self._thread = threading.Thread(target=self._run, name=f"endpoint-{attached.endpoint.id}", daemon=True)
         self._thread.start()
 
@@ -60,18 +65,27 @@ class Attachment:
 
     def stop(self) -> None:
         """The end, in any state: what is being asked of the server is cut. Returns at once."""
-        with self._lock:
-            self._stopping = True
-            if self.running.state is not State.FAILED:
-                self._life.become(State.STOPPED, **GONE)
-        self._asker.cut()
+        self._end()
         self.way.stop()
 
     def join(self) -> None:
         """Wait for the end, but not for a server that may never answer: there is nothing here that it could hold."""
         self._thread.join(JOIN_S)
 
+    def _look(self) -> None:
+        if not self._endpoints.stands(self._attached.endpoint):
+            self._end()
+
+    def _end(self) -> None:
+        self._leave()
+        with self._lock:
+            self._stopping = True
+            if self.running.state is not State.FAILED:
+                self._life.become(State.STOPPED, **GONE)
+        self._asker.cut()
+
     def _run(self) -> None:
+        self._look()  # it may have been changed since it was read
         error: Exception | None = None
         try:
             self._check()
@@ -79,6 +93,8 @@ class Attachment:
             error = failed(fault.cause)
         except Exception as other:  # whoever waits for this model is told
             error = other
+        if error is not None:
+            self._leave()
         with self._lock:
             if not self._stopping:
                 self._tell(error)

@@ -26,8 +26,9 @@ _NOWHERE = Path(os.devnull)
 class Endpoint:
     """A server that someone else runs. `id` is its short name, `title` what people read.
 
-    `origin` is its scheme, host and port, `base_path` what stands before its routes ("/v1", or ""). `keyed`: a key is
-    kept for it. `plain_key`: the user has agreed that the key goes over http to the internet, where others can read it.
+    `origin` is its scheme, host and port, `base_path` what stands before its routes ("/v1", or ""). `key_number` is
+    another one for each key that was ever given to it, 0 where none is kept. `plain_key`: the user has agreed that the
+    key goes over http to the internet, where others can read it.
     """
 
     id: str
@@ -35,8 +36,13 @@ class Endpoint:
     origin: str
     base_path: str
     preset_id: str = OTHER
-    keyed: bool = False
+    key_number: int = 0
     plain_key: bool = False
+
+    @property
+    def keyed(self) -> bool:
+        """Whether a key is kept for it."""
+        return self.key_number != 0
 
     @property
     def address(self) -> str:
@@ -71,14 +77,15 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Listed:
-    """A model that a server lists: its name there, its context length in tokens, what it is for, and whether the server
-    says that it sends requests on to others. None: not told.
+    """A model that a server lists: its name there, its context length in tokens, what it is for, whether it takes
+    pictures, and whether the server says that it sends requests on to others. None: not told.
     """
 
     name: str
     context: int | None = None
     kind: Kind | None = None
     sent_on: bool = False
+    sees: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -125,5 +132,5 @@ def _model(endpoint: Endpoint, listed: Listed) -> Model:
     named = f"{listed.name}@{endpoint.id}"
     place = _NOWHERE / endpoint.id / hashlib.sha256(listed.name.encode("utf-8", "replace")).hexdigest()[:16]
     reach = Reach.INTERNET if listed.sent_on else endpoint.reach
-    remote = Remote(endpoint.id, endpoint.title, listed.name, reach, listed.context, listed.kind)
+    remote = Remote(endpoint.id, endpoint.title, listed.name, reach, listed.context, listed.kind, listed.sees)
     return Model(named, named, place, (), ENDPOINT, None, 0, source=ENDPOINT, remote=remote)

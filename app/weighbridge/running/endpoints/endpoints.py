@@ -8,11 +8,12 @@ from __future__ import annotations
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from weighbridge.base.database import Database
-from weighbridge.base.errors import NotFound, Refused
+from weighbridge.base.errors import BadFile, NotFound, Refused
 from weighbridge.base.listeners import Listeners
 from weighbridge.base.printable import printable
 from weighbridge.base.task import Task
@@ -57,7 +58,15 @@ class Endpoints:
         self._tls = tls
         self._lock = threading.RLock()
         self._listeners: Listeners[[]] = Listeners()
-        self._kept = table.read_all(database)
+        self._kept: tuple[table.Kept, ...] = ()
+        self._rows: list[tuple[object, ...]] = []
+        self._version = database.version
+        self._read()
+
+    @cached_property
+    def house(self) -> str:
+        """What the port of this data folder calls itself, so that it is known where it is met as an endpoint."""
+        return table.house_of(self._database)
 
     @property
     def all(self) -> tuple[Endpoint, ...]:
@@ -96,16 +105,15 @@ class Endpoints:
         Raises Refused: "endpoint.address"; "endpoint.preset"; "endpoint.key_form"; "endpoint.plain_key" where the key
         would go over http to the internet and nobody has agreed to that; "endpoint.known" where it is here already.
         """
-        made = self._made(address, preset, title, base_path)
-        made = replace(made, keyed=key is not None, plain_key=plain_key)
-        require_protected(made)
+        made = replace(self._made(address, preset, title, base_path), plain_key=plain_key)
+        require_protected(made, keyed=key is not None)
         value = None if key is None else key_of(key)
         with self._changing():
             same = [each for each in self.all if (each.origin, each.base_path) == (made.origin, made.base_path)]
             if same:
                 raise Refused("endpoint.known", endpoint=same[0].id, address=made.address)
             if value is not None:
-                self._keys.keep(made.id, value)
+                made = replace(made, key_number=self._keys.keep(made.id, value))
             table.write(self._database, made)
         return made
 
@@ -138,20 +146,20 @@ class Endpoints:
                 table.forget_listed(self._database, before.id)
             if after.origin != before.origin:
                 self._keys.forget(before.id)
-                after = replace(after, keyed=False, plain_key=False)
+                after = replace(after, key_number=0, plain_key=False)
             table.write(self._database, after)
         return after
 
     def use_key(self, name: str, key: str | None, *, plain_key: bool = False) -> Endpoint:
         """Keep a key for it in the place of the one that was; None: keep none. Raises what `get` and `add` raise."""
-        changed = replace(self.get(name), keyed=key is not None, plain_key=plain_key)
-        require_protected(changed)
+        changed = replace(self.get(name), key_number=0, plain_key=plain_key)
+        require_protected(changed, keyed=key is not None)
         value = None if key is None else key_of(key)
         with self._changing():
             if value is None:
                 self._keys.forget(changed.id)
             else:
-                self._keys.keep(changed.id, value)
+                changed = replace(changed, key_number=self._keys.keep(changed.id, value))
             table.write(self._database, changed)
         return changed
 
@@ -172,7 +180,7 @@ class Endpoints:
         from weighbridge.running.endpoints.asking import Asker, with_hint
 
         endpoint, task = self.get(name), task or Task()
-        asker = Asker(endpoint, self.way(endpoint))
+        asker = Asker(endpoint, self.way(endpoint), self.house)
         task.on_cancel(asker.cut)
         try:
             reached = with_hint(asker.models())
@@ -186,11 +194,17 @@ class Endpoints:
     def attach(self, model: Model) -> Attached:
         """What `model` is lent with. Raises NotFound, Refused("endpoint.plain_key")."""
         assert model.remote is not None
+        self.refresh()
         endpoint = self._by_id(model.remote.endpoint_id).endpoint
-        require_protected(endpoint)
+        require_protected(endpoint, keyed=endpoint.keyed)
         engine = endpoint.preset.engine(endpoint.title, endpoint.base_path)
-        way = replace(self.way(endpoint), leaves=model.leaves)  # a server here may send it on
+        # A server here may send it on.
+        way = replace(self.way(endpoint), leaves=model.leaves, sees=model.remote.sees)
         return Attached(endpoint, engine, way)
+
+    def stands(self, endpoint: Endpoint) -> bool:
+        """Whether `endpoint` is still there, with nothing changed."""
+        return endpoint in self.all
 
     def way(self, endpoint: Endpoint) -> Way:
         """How requests travel to it."""
@@ -208,11 +222,11 @@ class Endpoints:
             key=self._key(endpoint),
         )
 
-    def reload(self) -> None:
-        """Read them again: another process may have changed some."""
-        with self._lock:
-            before, self._kept = self._kept, table.read_all(self._database)
-        if before != self._kept:
+    def refresh(self) -> None:
+        """Read them again where another process may have changed some; costs microseconds where none has. Where the
+        database fails, what is known stays.
+        """
+        if self._reread():
             self._listeners.tell()
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
@@ -242,7 +256,7 @@ class Endpoints:
         return Endpoint(name, named, str(origin), kind.base_path if path is None else path, kind.id)
 
     def _key(self, endpoint: Endpoint) -> str:
-        return self._keys.of(endpoint.id) if endpoint.keyed else ""
+        return self._keys.of(endpoint.id, endpoint.key_number) if endpoint.keyed else ""
 
     def _verifying(self) -> ssl.SSLContext:
         """Made once, for reading the list of authorities takes 50 ms."""
@@ -256,13 +270,30 @@ class Endpoints:
     def _changing(self) -> Iterator[None]:
         with self._lock:
             yield
-            self._kept = table.read_all(self._database)
+            self._read()
         self._listeners.tell()
 
+    def _reread(self) -> bool:
+        with suppress(BadFile), self._lock:
+            version = self._database.version
+            if version != self._version:
+                changed, self._version = self._read(), version
+                return changed
+        return False
 
-def require_protected(endpoint: Endpoint) -> None:
+    def _read(self) -> bool:
+        """Read the table; False where it is as it was. Under the lock."""
+        found = table.rows(self._database)
+        rows = [tuple(row) for row in found]
+        if rows == self._rows:
+            return False
+        self._rows, self._kept = rows, tuple(map(table.kept, found))
+        return True
+
+
+def require_protected(endpoint: Endpoint, *, keyed: bool) -> None:
     """Raise Refused("endpoint.plain_key") where its key would go over http to the internet without the user's word."""
-    if endpoint.keyed and endpoint.unprotected and endpoint.reach is Reach.INTERNET and not endpoint.plain_key:
+    if keyed and endpoint.unprotected and endpoint.reach is Reach.INTERNET and not endpoint.plain_key:
         raise Refused("endpoint.plain_key", endpoint=endpoint.title, address=endpoint.address)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,27 +21,28 @@ class Keys:
     def __init__(self, config: Path, keyring: Callable[[], Keyring | None] | None = None) -> None:
         self._config = config
         self._keyring = cache(keyring or system_keyring)
-        self._known: dict[str, str] = {}
+        self._known: dict[str, tuple[int, str]] = {}
         self._lock = threading.Lock()
 
-    def of(self, endpoint_id: str) -> str:
-        """The key; "" for none. Looked for once, then kept in memory."""
+    def of(self, endpoint_id: str, number: int) -> str:
+        """The key that was given with this `number`; "" for none. Looked for once, then kept in memory."""
         with self._lock:
-            if endpoint_id not in self._known:
+            if self._known.get(endpoint_id, (0, ""))[0] != number:
                 kept = self._secret(endpoint_id).read()
-                self._known[endpoint_id] = kept[0] if kept else ""
-            return self._known[endpoint_id]
+                self._known[endpoint_id] = (number, kept[0] if kept else "")
+            return self._known[endpoint_id][1]
 
-    def keep(self, endpoint_id: str, text: str) -> str:
-        """Use this one from now on; tells where it is kept: "keyring" or "file".
+    def keep(self, endpoint_id: str, text: str) -> int:
+        """Use this one from now on, under the number that is returned: another one for each.
 
         Raises Refused("endpoint.key_form"), which does not show it, and BadFile("file.unwritable").
         """
         value = key_of(text)
         with self._lock:
-            place = self._secret(endpoint_id).keep(value)
-            self._known[endpoint_id] = value
-            return place
+            self._secret(endpoint_id).keep(value)
+            number = time.time_ns()
+            self._known[endpoint_id] = (number, value)
+            return number
 
     def forget(self, endpoint_id: str) -> None:
         """Remove it. Raises BadFile("file.unwritable")."""

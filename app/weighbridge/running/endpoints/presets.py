@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache
 
 from weighbridge.hub.addresses import Origin, origin_of
-from weighbridge_engines.api import Engine
+from weighbridge_engines.api import Dialect, Engine
 from weighbridge_engines.endpoint import FIELDS, of
 from weighbridge_resources import path
 
@@ -35,30 +35,43 @@ class Ready(StrEnum):
     NOTHING = "nothing"
 
 
+class KnownBy(StrEnum):
+    """How it is known how a kind of server is spoken to."""
+
+    TRIED = "tried"
+    SOURCE = "source"
+    DOCUMENTATION = "documentation"
+    NOTHING = "nothing"
+
+
 @dataclass(frozen=True)
 class Preset:
     """One kind of server. `address` is where it is by default, "" where everybody has their own; `local`: it is usually
-    run on one's own machines.
+    run on one's own machines; `known_by`: how all this is known.
 
-    `fields` are those of a request that it understands, None for any; `lacks` those of OpenAI's that it does not.
-    `health` and `contexts` are routes below its origin: whether it can be asked, and how much context models have.
+    `fields` are those of a request that it understands, None for any; `lacks` those of OpenAI's that it does not;
+    `limit` is its name for the field that limits an answer. Routes below its origin: `health`, whether it can be asked;
+    `further`, a list that tells more of models; `each`, which tells more of one.
     """
 
     id: str
     title: str
+    known_by: KnownBy
     address: str
     base_path: str
     local: bool
     key: Key
     ready: Ready
     health: str = ""
-    contexts: str = ""
+    further: str = ""
+    each: str = ""
+    limit: str = Dialect().limit
     fields: frozenset[str] | None = FIELDS
     lacks: tuple[str, ...] = ()
 
     def engine(self, title: str, base_path: str) -> Engine:
         """The engine over one such server."""
-        return of(title, base_path, self.fields, self.health)
+        return of(title, base_path, self.fields, self.health, self.limit)
 
 
 @cache
@@ -78,7 +91,9 @@ def _preset(name: str, values: Mapping[str, object]) -> Preset:
     assert isinstance(also, list) and isinstance(lacks, list)
     known = None if any_field else (FIELDS | set(also)) - set(lacks)
     key, ready = Key(str(told.pop("key"))), Ready(str(told.pop("ready")))
-    return Preset(id=name, key=key, ready=ready, fields=known, lacks=tuple(lacks), **told)  # type: ignore[arg-type]
+    known_by = KnownBy(str(told.pop("known_by")))
+    rest = {"fields": known, "lacks": tuple(lacks), **told}
+    return Preset(id=name, key=key, ready=ready, known_by=known_by, **rest)  # type: ignore[arg-type] # fields by name
 
 
 _FIELDS: tuple[tuple[str, object], ...] = (("all_fields", False), ("also", []), ("lacks", []))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import sqlite3
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from weighbridge.base.database import Database
 from weighbridge.formats.architectures import Kind
 from weighbridge.running.endpoints.endpoint import Endpoint, Listed, Reached
 from weighbridge_engines.api import Cause
+
+_HOUSE = "house"
 
 
 @dataclass(frozen=True)
@@ -23,9 +26,18 @@ class Kept:
     models: tuple[Listed, ...] = ()
 
 
-def read_all(database: Database) -> tuple[Kept, ...]:
-    """All of them, the oldest first. Raises BadFile("database.failed")."""
-    return tuple(_kept(row) for row in database.rows("SELECT * FROM endpoints ORDER BY place"))
+def rows(database: Database) -> list[sqlite3.Row]:
+    """A row for each, the oldest first. Raises BadFile("database.failed")."""
+    return database.rows("SELECT * FROM endpoints ORDER BY place")
+
+
+def house_of(database: Database) -> str:
+    """The mark of this data folder, by which its port is known from others'. Raises BadFile("database.failed")."""
+    with database.transaction() as connection:
+        made = json.dumps(secrets.token_hex(8))
+        connection.execute("INSERT OR IGNORE INTO remembered VALUES (?, ?)", (_HOUSE, made))
+        (kept,) = connection.execute("SELECT value FROM remembered WHERE name = ?", (_HOUSE,)).fetchone()
+    return str(json.loads(kept))
 
 
 def write(database: Database, endpoint: Endpoint) -> None:
@@ -35,7 +47,7 @@ def write(database: Database, endpoint: Endpoint) -> None:
         endpoint.origin,
         endpoint.base_path,
         endpoint.preset_id,
-        endpoint.keyed,
+        endpoint.key_number,
         endpoint.plain_key,
         endpoint.id,
     )
@@ -74,14 +86,15 @@ def delete(database: Database, endpoint_id: str) -> None:
         connection.execute("DELETE FROM endpoints WHERE id = ?", (endpoint_id,))
 
 
-def _kept(row: sqlite3.Row) -> Kept:
+def kept(row: sqlite3.Row) -> Kept:
+    """What a row says."""
     endpoint = Endpoint(
         id=str(row["id"]),
         title=str(row["title"]),
         origin=str(row["origin"]),
         base_path=str(row["base_path"]),
         preset_id=str(row["preset"]),
-        keyed=bool(row["keyed"]),
+        key_number=int(row["keyed"]),
         plain_key=bool(row["plain_key"]),
     )
     models = tuple(_listed(each) for each in json.loads(row["listed"]))
@@ -111,12 +124,12 @@ def _reached(kept: str | None, models: tuple[Listed, ...]) -> Reached | None:
 
 
 def _listed_as_json(listed: Listed) -> list[Any]:
-    return [listed.name, listed.context, listed.kind, listed.sent_on]
+    return [listed.name, listed.context, listed.kind, listed.sent_on, listed.sees]
 
 
 def _listed(kept: list[Any]) -> Listed:
-    name, context, kind, sent_on = kept
+    name, context, kind, sent_on, *rest = kept  # whether it takes pictures was not kept at first
     known: Kind | None = None
     with suppress(ValueError):
         known = None if kind is None else Kind(kind)
-    return Listed(str(name), context, known, bool(sent_on))
+    return Listed(str(name), context, known, bool(sent_on), rest[0] if rest else None)

@@ -26,7 +26,8 @@ class Way:
 
     `tls` gives what verifies its certificate, None where it is not spoken to so. `proxy` is the environment's proxy for
     it, None where it has none. `key` is what it wants, and is hidden in all that it says. `leaves`: what is sent leaves
-    this computer, which `offline()` forbids. Safe to use from any thread.
+    this computer, which `offline()` forbids. `sees`: its model takes pictures, None where nobody says. Safe to use from
+    any thread.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Way:
     tls: Callable[[], ssl.SSLContext | None]
     proxy: str | None = field(default=None, repr=False)
     key: str = field(default="", repr=False)
+    sees: bool | None = None
     _cuts: set[Callable[[], None]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -24,8 +24,8 @@ MOST_PICTURES = 6
 class Composer(QFrame):
     """Emits `sent` with the text, or `stopped`. `editing` shows that the text takes the place of an earlier message.
 
-    Where the model sees, pictures can be attached: `attach_wanted` asks for some, `offered` tells what was dropped or
-    pasted.
+    Where the model sees, or nobody knows whether it does, pictures can be attached: `attach_wanted` asks for some,
+    `offered` tells what was dropped or pasted.
     """
 
     sent = Signal(str)
@@ -38,6 +38,10 @@ class Composer(QFrame):
         super().__init__(parent)
         self._sees = False
         self._tray = Tray()
+        self._unknown = label(text("It is not known whether this model takes pictures."), "dim", wrap=True)
+        self._unknown.hide()
+        self._doubted = False
+        self._tray.changed.connect(self._show_doubt)
         self._attach = button(text("Attach a picture…"), self.attach_wanted.emit, "quiet")
         self._attach.hide()
         self.setProperty("role", "panel")
@@ -58,7 +62,7 @@ class Composer(QFrame):
         line.setAlignment(self._attach, Qt.AlignmentFlag.AlignBottom)
         line.setAlignment(self._button, Qt.AlignmentFlag.AlignBottom)
         line.setAlignment(self._hint, Qt.AlignmentFlag.AlignVCenter)
-        outer = column(self._banner, self._tray, line, owner=self, gap=1)
+        outer = column(self._banner, self._tray, self._unknown, line, owner=self, gap=1)
         outer.setContentsMargins(3 * STEP, 2 * STEP, 2 * STEP, 2 * STEP)
         self._look()
 
@@ -109,13 +113,15 @@ class Composer(QFrame):
         """Whether pictures can be attached."""
         return self._sees
 
-    def set_sees(self, sees: bool) -> None:
-        """Whether the model sees pictures. Those that are attached wait for one that does."""
-        self._sees = sees
-        self._attach.setVisible(sees)
-        self._tray.setVisible(sees and bool(self._tray.pictures))
-        self._edit.takes_pictures = sees
-        self.setAcceptDrops(sees)
+    def set_sees(self, sees: bool | None) -> None:
+        """Whether the model sees pictures, None where nobody knows. Those that are attached wait for one that may."""
+        self._sees, self._doubted = sees is not False, sees is None
+        self._attach.setVisible(self._sees)
+        self._attach.setToolTip(self._unknown.text() if self._doubted else "")
+        self._tray.setVisible(self._sees and bool(self._tray.pictures))
+        self._edit.takes_pictures = self._sees
+        self.setAcceptDrops(self._sees)
+        self._show_doubt()
 
     def add_picture(self, picture: Attached) -> None:
         """Attach one more. Raises Refused("picture.too_many") where there are MOST_PICTURES."""
@@ -165,6 +171,9 @@ class Composer(QFrame):
     def _send(self) -> None:
         if not self._busy and self._may_send and self.text.strip():
             self.sent.emit(self.text.strip("\n"))
+
+    def _show_doubt(self) -> None:
+        self._unknown.setVisible(self._doubted and bool(self._tray.pictures))
 
     def _look(self) -> None:
         self._button.setText(text("Stop") if self._busy else text("Send"))

@@ -25,6 +25,7 @@ from weighbridge.chat.conversation import (
     title_from,
 )
 from weighbridge.chat.thinking import Answer
+from weighbridge.running.sight import sees
 from weighbridge.ui.chat.options import Options
 
 if TYPE_CHECKING:  # built elsewhere: the window shows before they are
@@ -217,7 +218,7 @@ class Dialogue(QObject):
 
     def _start(self, answer: Message, model: Model, load: Load, options: Options) -> None:
         path = path_to(self._messages, answer.parent_id)
-        messages = request_messages(path, options.system_prompt, sees=load.projector is not None)
+        messages = request_messages(path, options.system_prompt, sees=sees(model, load) is not False)
         lease = self._supervisor.lease(model, load)
         ask = Ask(answer, tuple(messages), options.sampling)
         self._lease = lease

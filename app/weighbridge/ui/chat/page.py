@@ -19,6 +19,7 @@ from weighbridge.chat.client import ChatClient
 from weighbridge.chat.conversation import Attached, Conversation, Message
 from weighbridge.chat.meter import Reading
 from weighbridge.library.model import Model, Reach
+from weighbridge.running.sight import sees
 from weighbridge.running.state import Running, State
 from weighbridge.ui.asking import Asking
 from weighbridge.ui.chat.attaching import Attaching
@@ -159,7 +160,7 @@ class ChatPage(Page):
             self._error.show_error(refusal)
 
     def _send(self, words: str, pictures: tuple[Attached, ...], model: Model, load: Load) -> None:
-        if pictures and load.projector is None:
+        if pictures and sees(model, load) is False:
             self._error.show_error(Refused("picture.not_sent", model=model.title))
             return
         options = self._options.options
@@ -382,7 +383,7 @@ class ChatPage(Page):
         load = None if model is None else self._asked_load(model)
         loaded = running is not None and running.state is not State.FAILED
         self._room.ask(None if loaded or not self.isVisible() else model, load)
-        self._composer.set_sees(load is not None and load.projector is not None)
+        self._composer.set_sees(False if model is None or load is None else sees(model, load))
         self._show_note()
         self._composer.set_target(model.title if model is not None else None, leaves=bool(model and model.leaves))
         self._show_served(model)

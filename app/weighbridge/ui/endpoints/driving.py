@@ -54,6 +54,10 @@ class EndpointsDriving(QObject):
         for task in tuple(self._asking.values()):
             task.cancel()
 
+    def refresh(self) -> None:
+        """Take over what another process has changed."""
+        self._background.run(lambda _task: self.endpoints.refresh(), lambda _none: None, lambda _error: None)
+
     def asks(self, endpoint_id: str) -> bool:
         """Whether a server is being asked."""
         return endpoint_id in self._asking
