@@ -71,14 +71,23 @@ def test_text_arrays_are_walked_over():
     assert header.metadata == {"end": 7}
 
 
-def test_a_brief_read_takes_8_kib_and_stops_at_the_tokenizer():
-    source = Counting(gguf(LLAMA) + bytes(100_000))
+def test_a_brief_read_takes_8_kib_and_stops_at_the_tokenizers_lists():
+    late = {"llama.expert_count": 8, "tokenizer.ggml.tokens": ["x" * 1000] * 5000, "llama.end": 1}
+    source = Counting(gguf({**LLAMA, **late}))
     header = read_header(source)
     assert source.asked == [(0, 8192)]
     assert not header.complete
     assert header.tensors is None
-    assert "tokenizer.ggml.model" not in header.metadata
-    assert header.metadata["general.file_type"] == 15
+    assert (header.metadata["general.file_type"], header.metadata["tokenizer.ggml.model"]) == (15, "gpt2")
+    assert (header.metadata["llama.expert_count"], header.vocabulary) == (8, 5000)
+    assert "llama.end" not in header.metadata
+    assert read_header(source, full=True).vocabulary == 5000
+
+
+def test_a_brief_read_takes_no_more_for_a_long_text_of_the_tokenizer():
+    source = Counting(gguf({**LLAMA, "tokenizer.chat_template": "x" * 20_000, "llama.end": 1}))
+    assert not read_header(source).complete
+    assert source.asked == [(0, 8192)]
 
 
 def test_a_brief_read_grows_to_64_kib_and_no_further():

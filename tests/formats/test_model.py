@@ -16,7 +16,8 @@ def with_keys(**keys):
 
 
 def test_a_header_in_one_shape():
-    model = info(LLAMA, "tiny.Q8_0")
+    model = info({**LLAMA, "tokenizer.ggml.tokens": ["a", "b"]}, "tiny.Q8_0")
+    assert model.vocabulary == 2
     assert (model.format, model.architecture, model.name, model.license) == ("gguf", "llama", "Tiny", "mit")
     assert (model.layers, model.context_length, model.embedding_length) == (2, 8192, 64)
     assert (model.heads, model.kv_heads) == ((4, 4), (2, 2))

@@ -211,8 +211,9 @@ def _at(speed: Speed, tps: float) -> Speed:
 
 
 def _is_use_open(blueprint: Blueprint) -> bool:
-    """Whether it has experts, but what of its bytes are theirs is not read yet: a token touches few of those."""
-    return not blueprint.weights.exact and (blueprint.use.expert_share != 1.0 or _is_mixture(blueprint.architecture))
+    """Whether it has experts, but what of its bytes are theirs is not known yet: a token touches few of those."""
+    weights, has_experts = blueprint.weights, blueprint.use.expert_share != 1.0 or _is_mixture(blueprint.architecture)
+    return has_experts and not weights.exact and not weights.counted
 
 
 def _is_known(engine_id: str, place: Place) -> bool:

@@ -58,7 +58,7 @@ def activations(info: ModelInfo) -> Activations | None:
     layers = [Layer(info, shapes.get(number, {}), number) for number in range(len(shape.layers) or info.layers)]
     return Activations(
         embedding=info.embedding_length,
-        vocabulary=_vocabulary(keys, whole),
+        vocabulary=_vocabulary(keys, whole) or info.vocabulary or 0,
         layers=tuple(layer.widths(_beside(info, keys, whole, layer)) for layer in layers),
         for_all=info.architecture == _ALL_LOGITS,
         masks=1 + (bool(indexing and indexing.masked) or biased or _reads_windows(info, shape)),
@@ -89,7 +89,7 @@ def _shapes(info: ModelInfo) -> dict[int | None, dict[str, tuple[int, ...]]]:
 
 
 def _vocabulary(keys: Keys, shapes: Shapes) -> int:
-    """As many as the output matrix gives; 0 where nobody tells, for the list of tokens itself is not read."""
+    """As many as the output matrix gives, or as the header claims; 0 where neither tells."""
     for name in ("output", "token_embd"):
         shape = shapes.get(name, ())
         if len(shape) > 1:

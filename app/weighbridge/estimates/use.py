@@ -27,9 +27,10 @@ class Use:
 
 def use_of(info: ModelInfo, weights: Weights, output_parameters: int) -> Use:
     """That of the model that `info` tells of, whose matrix of the output has so many elements."""
+    share = _expert_share(info, weights)
     return Use(
-        expert_share=_expert_share(info, weights),
-        active_parameters=info.active_parameters or (None if info.experts else info.parameters),
+        expert_share=share,
+        active_parameters=info.active_parameters or _active(info, weights, share),
         output_parameters=output_parameters,
         key_length=info.key_length or 0,
         type_name=_bulk_type(weights) or info.quant,
@@ -42,6 +43,17 @@ def _expert_share(info: ModelInfo, weights: Weights) -> float | None:
     if not info.experts or not info.experts_used:
         return None
     return min(1.0, info.experts_used / info.experts)
+
+
+def _active(info: ModelInfo, weights: Weights, share: float | None) -> int | None:
+    """All parameters where there are no experts; where theirs are counted, those that are left by what is read."""
+    if not info.experts:
+        return info.parameters
+    if not weights.counted or share is None or not info.parameters:
+        return None
+    count = len(weights.layers)
+    read_bytes = weights.dense_sums[count] + share * weights.expert_sums[count] + weights.embedding_bytes
+    return round(info.parameters * read_bytes / weights.total_bytes)
 
 
 def _bulk_type(weights: Weights) -> str | None:

@@ -51,6 +51,8 @@ _NEVER_LOADED = frozenset({"bailingmoe2", "dots3note", "exaone-moe", "exaone4", 
 
 _BLOCK = re.compile(r"(?:enc\.|dec\.)?blk\.(\d+)\.")
 _GUESSED_VOCABULARY = 128_000
+LEAST_ATTENTION = 0.5
+"""Of what attention usually takes: a count of parameters that leaves less for it is not that of such a model."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,9 @@ class Weights:
     embedding, which is held twice where it is also the output matrix (`tied`), and `lazy_bytes` (another part) what is
     only ever read row by row from the file. `output_bytes` are those that count as one layer more. `predicting` are
     layers that are loaded only to predict further tokens; they count as layers even where they are not. `exact` is
-    False where only the file's size is known and the parts are guessed from it. `embedding_type` is the embedding's
-    type where an engine may reorder it, `output_matrices` are those of the output likewise.
+    False where only the file's size is known and the parts are guessed from it; then `counted` says that the experts'
+    share is that of their parameters among all. `embedding_type` is the embedding's type where an engine may reorder
+    it, `output_matrices` are those of the output likewise.
     """
 
     layers: tuple[LayerWeights, ...]
@@ -90,6 +93,7 @@ class Weights:
     lazy_bytes: int = 0
     embedding_type: str | None = None
     output_matrices: Matrices = ()
+    counted: bool = False
 
     @property
     def total_bytes(self) -> int:
@@ -253,19 +257,30 @@ def _guessed(info: ModelInfo, size_bytes: int) -> Weights:
     The embedding is taken as the output too, so that what a GPU needs is not told too low.
     """
     embedding_bytes = min(_guessed_embedding(info), size_bytes // 3)
-    elements = _guessed_elements(info)
+    counted = _counted_elements(info)
+    elements = counted or _guessed_elements(info)
     total = sum(dense + experts for dense, experts in elements)
     scale = (size_bytes - embedding_bytes) / total
     layers = tuple(LayerWeights(round(dense * scale), round(experts * scale)) for dense, experts in elements)
     loaded = len(layers) - _predicting(info, len(layers))
     return Weights(
-        layers[:loaded], embedding_bytes, embedding_bytes, tied=True, predicting=layers[loaded:], exact=False
+        layers[:loaded],
+        embedding_bytes,
+        embedding_bytes,
+        tied=True,
+        predicting=layers[loaded:],
+        exact=False,
+        counted=bool(counted),
     )
 
 
 def _guessed_embedding(info: ModelInfo) -> int:
-    tokens = Keys(info.metadata).count("vocab_size") or _GUESSED_VOCABULARY
-    return int(tokens * (info.embedding_length or 0) * _guessed_bits(info) / 8)
+    return int(_embedding_elements(info) * _guessed_bits(info) / 8)
+
+
+def _embedding_elements(info: ModelInfo) -> int:
+    tokens = Keys(info.metadata).count("vocab_size") or info.vocabulary or _GUESSED_VOCABULARY
+    return tokens * (info.embedding_length or 0)
 
 
 def _guessed_bits(info: ModelInfo) -> float:
@@ -277,13 +292,36 @@ def _guessed_bits(info: ModelInfo) -> float:
 
 def _guessed_elements(info: ModelInfo) -> list[tuple[int, int]]:
     """For each layer, how many elements its experts have and how many all else; 1 where widths are not known."""
-    keys, width = Keys(info.metadata), info.embedding_length or 0
+    experts, attention = _experts_of_layers(info), _attention_elements(info)
+    widest = max(Keys(info.metadata).per_layer("feed_forward_length", info.layers) or (0,))
+    feed_forward = 3 * (info.embedding_length or 0) * widest
+    return [(max(attention + (0 if each else feed_forward), 1), each) for each in experts]
+
+
+def _counted_elements(info: ModelInfo) -> list[tuple[int, int]]:
+    """The same by how many parameters there are in all: what is neither the embedding's nor the experts' is shared out
+    to the layers. Nothing where there are no experts, or where the numbers do not agree.
+    """
+    experts, keys = _experts_of_layers(info), Keys(info.metadata)
+    rest = (info.parameters or 0) - _embedding_elements(info) - sum(experts)
+    latent, in_chunks = keys.count("attention.kv_lora_rank"), keys.count("expert_chunk_feed_forward_length")
+    least = 0 if latent else LEAST_ATTENTION * _attention_elements(info) * len(experts)
+    if not any(experts) or not info.experts_used or in_chunks or rest <= least:
+        return []
+    return [(rest // len(experts), each) for each in experts]
+
+
+def _attention_elements(info: ModelInfo) -> int:
+    """Of one layer, without what compresses keys."""
     heads, kv_heads = (info.heads or (0,))[0], (info.kv_heads or (0,))[0]
-    lengths = (info.key_length or 0) + (info.value_length or 0)
-    attention = width * lengths * (heads + kv_heads)
-    feed_forward = 3 * width * max(keys.per_layer("feed_forward_length", info.layers) or (0,))
-    experts = 3 * width * (keys.count("expert_feed_forward_length") or 0) * (info.experts or 0)
-    lead = keys.count("leading_dense_block_count", MAX_LAYERS) or 0
-    mixed, plain = (max(attention, 1), experts), (max(attention + feed_forward, 1), 0)
-    count = max(info.layers or 1, 1)
-    return [mixed if experts and number >= lead else plain for number in range(count)]
+    return (info.embedding_length or 0) * ((info.key_length or 0) + (info.value_length or 0)) * (heads + kv_heads)
+
+
+def _experts_of_layers(info: ModelInfo) -> list[int]:
+    """For each layer, how many elements its experts have, of which each is made of three matrices."""
+    keys, count = Keys(info.metadata), max(info.layers or 1, 1)
+    widths = keys.per_layer("feed_forward_length", info.layers) or (0,)
+    width = keys.count("expert_feed_forward_length") or max(widths)
+    elements = 3 * (info.embedding_length or 0) * width * (info.experts or 0)
+    lead, step = keys.count("leading_dense_block_count", MAX_LAYERS) or 0, keys.count("interleave_moe_layer_step") or 1
+    return [elements if number >= lead and (number + 1) % step == 0 else 0 for number in range(count)]

@@ -68,5 +68,20 @@ def _shared_out(info: ModelInfo, size_bytes: int) -> Weights:
     table = min(tokens * (info.embedding_length or 0) * _TABLE_BYTES, size_bytes // 3)
     count = max(info.layers or 1, 1)
     rest = size_bytes - table
-    parts = (LayerWeights(rest // count),) * count
-    return Weights(parts, table, table, output_bytes=rest - rest // count * count, exact=False)
+    share = _expert_parameters(info) / (info.parameters or 1)
+    experts = int(min(size_bytes * share, rest) / count)
+    part = LayerWeights(rest // count - experts, experts)
+    left = rest - part.total_bytes * count
+    return Weights((part,) * count, table, table, output_bytes=left, exact=False, counted=share > 0)
+
+
+def _expert_parameters(info: ModelInfo) -> float:
+    """Those of all experts, by what a token leaves out; 0 where there are none, or where that is not known."""
+    if not info.parameters or not info.active_parameters or not info.experts or not info.experts_used:
+        return 0.0
+    tied = info.config.get("tie_word_embeddings") is True
+    table = 0 if tied else (whole(info.config.get("vocab_size")) or 0) * (info.embedding_length or 0)
+    left_out = info.parameters - info.active_parameters - table
+    used = min(info.experts_used / info.experts, 1.0)
+    experts = left_out / (1 - used) if left_out > 0 and used < 1 else 0.0
+    return experts if experts < info.parameters else 0.0

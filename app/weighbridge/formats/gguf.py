@@ -1,6 +1,7 @@
 """A safe reader of GGUF headers, versions 2 and 3, little-endian.
 
-A *brief* read takes 8 KiB, at most 64, and stops at the first `tokenizer.` key: all hyper-parameters stand before it.
+A *brief* read takes 8 KiB, at most 64, and stops at the first array of the tokenizer: all hyper-parameters stand
+before it.
 A *full* read takes everything up to the weights, 64 MiB at most, and checks that every tensor lies within the file.
 
 Nothing in the file is trusted: every count is bounded, nothing is allocated by a number found in it, nothing recurses,
@@ -11,7 +12,7 @@ and ggml's own reader; limits are this reader's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from struct import Struct
 
 from weighbridge.base.errors import BadFile
@@ -33,12 +34,17 @@ MAX_KEPT_ELEMENTS = 8_192
 MAX_ALIGNMENT = 1 << 20
 ALIGNMENT_KEY = "general.alignment"
 TEMPLATE_KEY = "tokenizer.chat_template"
+TOKENS_KEY = "tokenizer.ggml.tokens"
 
 _STRING, _ARRAY = 8, 9
 _NUMBERS: Mapping[int, str] = {
     0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d",
 }  # fmt: skip
 _FORMS = {kind: Struct(f"<{letter}") for kind, letter in _NUMBERS.items()}
+_AHEAD = Struct("<IIQ")
+"""Of an array: that it is one, the kind of its elements, their count; of a text, how long it is comes second."""
+
+_SHORT_TEXT_BYTES = 256
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class Header:
     """What a header says. Arrays of text, those of the tokenizer, and very long values are left out of `metadata`.
 
     `complete` is False where a brief read stopped before the last key; `tensors` is None unless the read was full.
+    `vocabulary` is how long the list of tokens is, where there is one.
     """
 
     version: int
@@ -56,6 +63,7 @@ class Header:
     tensors: tuple[Tensor, ...] | None = None
     data_start: int | None = None
     alignment: int = 32
+    vocabulary: int | None = None
 
 
 def read_header(source: ByteSource, *, full: bool = False) -> Header:
@@ -75,36 +83,57 @@ def read_header(source: ByteSource, *, full: bool = False) -> Header:
     tensor_count, key_count = cursor.u64(), cursor.u64()
     if key_count > MAX_KEYS:
         raise BadFile("gguf.count", what="keys", count=key_count)
-    metadata, complete = _read_metadata(cursor, key_count, full)
-    alignment = _alignment(metadata)
+    read = _Metadata(cursor, full)
+    complete = read.all_of(key_count)
+    alignment = _alignment(read.values)
+    told = Header(
+        version, tensor_count, read.values, complete, cursor.bytes_read, alignment=alignment, vocabulary=read.vocabulary
+    )
     if not full:
-        return Header(version, tensor_count, metadata, complete, cursor.bytes_read, alignment=alignment)
+        return told
     tensors = read_tensors(cursor, tensor_count)
     data_start = -(-cursor.position // alignment) * alignment
     check_bounds(tensors, data_start, alignment, source.size_bytes)
-    return Header(version, tensor_count, metadata, True, cursor.bytes_read, tensors, data_start, alignment)
+    return replace(told, bytes_read=cursor.bytes_read, tensors=tensors, data_start=data_start)
 
 
-def _read_metadata(cursor: Cursor, count: int, full: bool) -> tuple[dict[str, Value], bool]:
-    """The key-value pairs, and whether all of them were read."""
-    metadata: dict[str, Value] = {}
-    seen: set[str] = set()
-    for _ in range(count):
+class _Metadata:
+    """The key-value pairs, as they are read. A brief read passes over what is short among those of the tokenizer."""
+
+    def __init__(self, cursor: Cursor, full: bool) -> None:
+        self.values: dict[str, Value] = {}
+        self.vocabulary: int | None = None
+        self._cursor, self._full = cursor, full
+        self._seen: set[str] = set()
+
+    def all_of(self, count: int) -> bool:
+        """Read so many pairs. Whether all of them were read."""
         try:
-            key = _read_key(cursor)
-            if key in seen:
-                raise BadFile("gguf.duplicate_key", key=key)
-            seen.add(key)
-            if not full and key.startswith("tokenizer."):
-                return metadata, False
-            value = _read_value(cursor, key)
+            return all(self._next() for _ in range(count))
         except LimitReached:
-            if full:
+            if self._full:
                 raise BadFile("gguf.header_too_long", limit_bytes=HEADER_LIMIT_BYTES) from None
-            return metadata, False
+            return False
+
+    def _next(self) -> bool:
+        """Read one pair. Whether to go on after it."""
+        key = _read_key(self._cursor)
+        if key in self._seen:
+            raise BadFile("gguf.duplicate_key", key=key)
+        self._seen.add(key)
+        if key.startswith("tokenizer.") and not self._goes_on(key):
+            return False
+        value = _read_value(self._cursor, key)
         if value is not None:
-            metadata[key] = value
-    return metadata, True
+            self.values[key] = value
+        return True
+
+    def _goes_on(self, key: str) -> bool:
+        """Look at the value that comes, of a key of the tokenizer: how long its list is, and whether to read on."""
+        kind, inner, count = _AHEAD.unpack(self._cursor.peek(_AHEAD.size).ljust(_AHEAD.size, b"\0"))
+        if key == TOKENS_KEY and kind == _ARRAY and inner == _STRING and count <= MAX_ELEMENTS:
+            self.vocabulary = count
+        return self._full or kind in _FORMS or (kind == _STRING and inner <= _SHORT_TEXT_BYTES)
 
 
 def _read_key(cursor: Cursor) -> str:

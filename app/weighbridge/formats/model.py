@@ -25,7 +25,8 @@ class ModelInfo:
     `parameters` counts all experts, `active_parameters` what one token touches. `has_chat_template` and `tensors` are
     None after a brief read. `split` is (number of the part, from 1; count). `metadata` holds the keys of a GGUF file as
     they stand there; `config`, for other formats, those of its config.json, with those of the text model that a
-    multimodal one nests among them. `quant_guessed`: the label is told by a name alone.
+    multimodal one nests among them. `quant_guessed`: the label is told by a name alone. `vocabulary` is how long the
+    list of tokens is, which a GGUF file has; the tables of a model may be longer.
     """
 
     format: str
@@ -53,6 +54,7 @@ class ModelInfo:
     active_parameters: int | None = None
     bits_per_weight: float | None = None
     quant_guessed: bool = False
+    vocabulary: int | None = None
 
     @property
     def full(self) -> bool:
@@ -96,6 +98,7 @@ def model_info(header: Header, stem: str) -> ModelInfo:
         active_parameters=_active(header, keys, layers),
         bits_per_weight=bits,
         quant_guessed=guessed,
+        vocabulary=header.vocabulary,
     )
 
 
