@@ -35,7 +35,7 @@ def test_it_prints_ten_questions_with_answers_and_the_advice(here, home, capsys)
     assert [line[:3] for line in lines if "?" in line[:70]][:10] == [f"{number:2}." for number in range(1, 11)]
     assert "    No card: the processor (A Processor, 32.0 GiB)" in lines
     assert "    Context: 4,096 tokens (from the settings)" in lines
-    for title in ("Hardware", "Engine", "Format", "Quantisation", "Settings", "Also"):
+    for title in ("Hardware", "Engine", "Format", "Quantisation", "Settings"):
         assert title in lines
     assert lines[lines.index("Engine") + 1] == "  llama.cpp"
 
@@ -105,7 +105,7 @@ def test_answers_that_make_no_sense(here, home, capsys, options):
 
 def test_a_kind_of_machine_that_is_not_here(here, home, capsys):
     values = told(capsys, "--hardware", "apple")
-    assert (values["engine"]["what"]["values"]["engine"], values["hardware"]["what"]["values"]["bytes"]) == (
-        "MLX",
-        None,
-    )
+    assert values["hardware"]["what"]["values"]["bytes"] is None
+    assert (answer(values, "room")["value"], answer(values, "hardware")["prefilled"]) == ("unified", "processor")
+    assert advise("--help") == 0
+    assert "Hardware." not in capsys.readouterr().out

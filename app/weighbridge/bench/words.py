@@ -40,7 +40,7 @@ def figures(comparison: Comparison) -> Table:
         text("Writing"),
         text("Reading the prompt"),
         text("First token"),
-        text("Load"),
+        text("Load time"),
         text("Memory"),
         text("Most memory"),
         text("Prompt"),

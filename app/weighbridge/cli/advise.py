@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.errors import Refused
 from weighbridge.base.words import text
+from weighbridge.choices.advice.answers import as_answer
 from weighbridge.choices.advice.question_words import field_in_words, question_in_words
 from weighbridge.choices.advice.questions import QUESTIONS, Control, Field
 from weighbridge.cli.described import add_machine_options, is_described
 
 if TYPE_CHECKING:
-    from weighbridge.choices.advice.answers import Answers
     from weighbridge.choices.advice.ground import Ground
-
-_TAKEN = "machine", "json"
-"""Options that are no answers."""
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -44,11 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
     from weighbridge.cli.advise_json import as_json
     from weighbridge.cli.advise_words import in_words
     from weighbridge.cli.described import for_which_in_words
-    from weighbridge.cli.loading import settings
 
     ground = ground_asked(arguments)
-    told = prefilled(ground, settings().value.context)
-    answers = _answered(arguments, told.answers, ground)
+    given = _given(arguments, ground)
+    told = prefilled(ground, given)
+    answers = replace(told.answers, **given)
     advice = advise(answers, ground)
     if arguments.json:
         print(json.dumps(as_json(answers, told, advice), default=str))
@@ -82,21 +79,9 @@ def _whole(low: int, high: int) -> Any:
     return number
 
 
-def _answered(arguments: argparse.Namespace, answers: Answers, ground: Ground) -> Answers:
-    """The prefilled answers with those that were told. Raises Refused for another kind of machine than the described
-    one.
-    """
+def _given(arguments: argparse.Namespace, ground: Ground) -> dict[str, Any]:
+    """The answers that were told. Raises Refused for another kind of machine than the described one."""
     told = {field.name: getattr(arguments, field.name) for question in QUESTIONS for field in question.fields}
     if told["hardware"] is not None and ground.elsewhere:
         raise Refused("options.not_together", one="--hardware", other="--gpu / --ram / --machine")
-    values = {name: _as_answer(answers, name, value) for name, value in told.items() if value is not None}
-    return replace(answers, **values)
-
-
-def _as_answer(answers: Answers, name: str, value: Any) -> Any:
-    """A told word as the value of its field."""
-    from weighbridge.choices.advice.answers import Need
-
-    if name == "needs":
-        return frozenset(Need(one) for one in value)
-    return type(getattr(answers, name))(value)
+    return {name: as_answer(name, value) for name, value in told.items() if value is not None}

@@ -32,7 +32,7 @@ def ground_asked(arguments: argparse.Namespace) -> Ground:
     elsewhere = is_described(arguments)
     past = () if elsewhere else past_speeds()
     shelf = None if arguments.no_library else _shelf(around, Speedometer(around, tables, past))
-    return ground_of(around, shelf, elsewhere=elsewhere)
+    return ground_of(around, shelf, settings().value.context, elsewhere=elsewhere)
 
 
 def _shelf(around: Surroundings, speedometer: Speedometer) -> Shelf:

@@ -22,13 +22,13 @@ def in_words(answers: Answers, told: Prefilled, advice: Advice) -> list[str]:
     for point in (advice.hardware, advice.engine, advice.model, advice.format, advice.quant):
         lines += [] if point is None else [*_block(topic_in_words(point.topic), [point]), ""]
     if advice.engine is None:
-        lines += [text("No engine could do that here:"), *_refusals(advice), ""]
+        lines += [text("No engine could do that."), *_refusals(advice), ""]
     if advice.settings:
         lines += [*_block(text("Settings"), advice.settings), ""]
     if advice.warnings:
-        lines += [text("Look out for"), *_reasons(advice.warnings, "-"), ""]
+        lines += [text("Beware"), *_reasons(advice.warnings, "-"), ""]
     if advice.also:
-        lines += [*_block(text("Also"), advice.also), ""]
+        lines += [*_block(text("Also to think of"), advice.also), ""]
     return lines[:-1]
 
 

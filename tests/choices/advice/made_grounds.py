@@ -71,7 +71,7 @@ def advised(on, **changes):
 
 
 def answered(on, **changes) -> Answers:
-    return replace(prefilled(on, 4096).answers, **changes)
+    return replace(prefilled(on, changes).answers, **changes)
 
 
 def titled(points):

@@ -144,7 +144,8 @@ def test_what_is_under_the_agpl_is_never_installed():
 
 def test_what_is_to_be_installed_has_its_build():
     one = found("exllamav3", EXL3, with_cards("RTX 3090"))
-    assert (one.action.kind, one.action.build_id) == (ActionKind.INSTALL_BUILD, "exllamav3-cuda13")
+    assert (one.action.kind, one.action.build_id) == (ActionKind.INSTALL, "exllamav3-cuda13")  # there, not here
+    assert one.action.command == "weighbridge engines install exllamav3-cuda13"
     plain = found("llama_server", GGUF, on_processor(installed=()))
     assert (plain.standing, plain.action.build_id) == (Standing.TO_INSTALL, "llama_server-plain")
 

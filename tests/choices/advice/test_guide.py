@@ -101,6 +101,15 @@ LOADS = [
     ("portability", rtx, {"goal": Goal.PORTABILITY}, "llama.cpp"),
     ("many users on Windows", lambda: with_cards("RTX 4090", system="Windows 11"), SERVING, "LMDeploy"),
     ("many users without a card", laptop, SERVING, "llama.cpp"),
+    ("samplers for one, without a card", laptop, {"needs": frozenset({Need.SAMPLERS})}, "llama.cpp"),
+    ("a fleet, told from a laptop", laptop, {"purpose": Purpose.FLEET}, "NVIDIA Dynamo"),
+    ("a fleet, told from a Mac", mac, {"purpose": Purpose.FLEET}, "NVIDIA Dynamo"),
+    (
+        "a fleet, told from Windows",
+        lambda: on_processor(system="Windows 11"),
+        {"purpose": Purpose.FLEET},
+        "NVIDIA Dynamo",
+    ),
 ]
 
 
@@ -135,4 +144,5 @@ def test_a_machine_that_is_only_named_is_advised_without_figures(kind):
     assert advice.engine is not None
     here = kind is Hardware.PROCESSOR
     assert (advice.hardware.what.values["bytes"] is not None) is here
-    assert ("memory_unknown" in [reason.code for reason in advice.hardware.against]) is not here
+    assert ("only_kind_known" in [reason.code for reason in advice.hardware.against]) is not here
+    assert advice.hardware.what.values["cards"] in (1, None)  # never a count that nobody knows

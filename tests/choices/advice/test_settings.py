@@ -9,7 +9,7 @@ from tests.choices.made_surroundings import GIB, RTX, around, machine, model
 from tests.estimates.made_blueprints import made
 
 from weighbridge.choices.advice.advice import ActionKind, Topic
-from weighbridge.choices.advice.answers import Goal, Link, ModelKind, Need, Prompt, Purpose, Room, Sharing
+from weighbridge.choices.advice.answers import Goal, Hardware, Link, ModelKind, Need, Prompt, Purpose, Room, Sharing
 from weighbridge.choices.advice.prefill import prefilled
 from weighbridge.choices.advice.words import command_of
 from weighbridge.estimates.fit import Verdict
@@ -139,8 +139,41 @@ def test_a_model_trained_for_less_says_so():
 
 
 def test_without_a_model_the_context_is_a_setting_of_the_program():
-    action = setting(advised(with_cards("RTX 3090"), context=16_384), Topic.CONTEXT).action
+    action = setting(advised(on_processor(), context=16_384), Topic.CONTEXT).action
     assert (action.kind, action.model_id, action.changes) == (ActionKind.CHANGE, "", {"context": 16_384})
+    assert setting(advised(on_processor()), Topic.CONTEXT).action is None  # it is that already
+    assert setting(advised(with_cards("RTX 3090"), context=16_384), Topic.CONTEXT).action is None  # another machine
+
+
+def test_what_nobody_knows_to_fit_is_loaded_all_the_same():
+    here = on_rtx(10)
+    known = here.shelf.weigh
+    untold = replace(here.shelf, weigh=lambda *asked: replace(known(*asked), fit=None))
+    advice = advised(replace(here, shelf=untold), format="gguf")
+    assert (advice.model.action.kind, advice.model.action.model_id) == (ActionKind.LOAD, "m10")
+    assert (advice.model.why[0].values["fit"], setting(advice, Topic.CONTEXT).why[0].values["kv_bytes"]) == (None, None)
+
+
+def test_where_nothing_here_fits_what_is_the_least_short_is_named():
+    advice = advised(on_rtx(10, 12), format="gguf", users=1000)
+    assert advice.model is None
+    short = setting(advice, Topic.CONTEXT).against[0]
+    assert (short.code, short.values["model"]) == ("none_fits", "M10")
+    assert short.values["short_bytes"] > 0
+
+
+def test_on_a_machine_of_another_kind_no_model_is_weighed_and_nothing_else_is_taken_from_this_one():
+    here = on_rtx(10)
+    mac = prefilled(here, {"hardware": Hardware.APPLE})
+    assert (mac.answers.room, mac.answers.link, mac.answers.hardware) == (
+        Room.UNIFIED, Link.NONE, Hardware.ONE_NVIDIA,
+    )  # fmt: skip
+    several = prefilled(here, {"hardware": Hardware.SEVERAL_NVIDIA})
+    assert (several.answers.room, several.answers.link) == (Room.UNKNOWN, Link.UNKNOWN)
+    assert several.basis["link"].code == "usual"
+    advice = advised(here, hardware=Hardware.SEVERAL_NVIDIA, format="gguf")
+    assert (advice.model, advice.choice) == (None, None)
+    assert setting(advice, Topic.SPLIT).what.values == {"cards": None}
 
 
 def test_engines_that_take_a_share_of_the_card_say_how_much():
@@ -159,6 +192,8 @@ def test_a_server_program_is_told_how_to_share_by_its_own_setting_and_one_conver
     on = ground(here, elsewhere=False, models=[path], blueprints={"m": made(10)})
     advice = advised(on, users=8, link=link, format="awq")
     assert (advice.choice.load.context, advice.choice.load.slots) == (4096, 8)
+    taken = setting(advice, Topic.CONTEXT).why[0].values
+    assert (taken["total"], taken["kv_bytes"]) == (8 * 4096, 8 * 4096 * TOKEN_BYTES)
     action = setting(advice, Topic.SPLIT).action
     assert (action.changes, action.load.extra) == (changes, changes)
 
@@ -189,6 +224,14 @@ def test_a_fleet_has_a_command_and_an_address():
     assert "--tensor-parallel-size 8" in split.action.command
     assert "dynamo.frontend" in setting(advice, Topic.FLEET).action.command
     assert "fleet" in codes(advice.hardware.why)
+
+
+def test_a_fleet_is_not_made_of_a_laptop():
+    advice = advised(on_processor(), purpose=Purpose.FLEET)
+    assert codes(advice.hardware.against) == ["fleet_elsewhere", "only_kind_known"]
+    assert "--tensor-parallel-size CARDS" in setting(advice, Topic.SPLIT).action.command
+    one = advised(with_cards("RTX 4090"), purpose=Purpose.FLEET)
+    assert setting(one, Topic.SPLIT).what.code == "split_fleet_one"
 
 
 def test_with_an_unknown_link_one_is_to_look():
@@ -230,6 +273,13 @@ def test_long_prompts_are_read_in_whole_batches_on_a_card():
         (on_processor, {"needs": frozenset({Need.TOOLS})}, {"openai_gaps"}),
         (on_processor, {"goal": Goal.PRIVACY, "purpose": Purpose.APPLICATION}, {"address_counts", "openai_gaps"}),
         (on_processor, {}, set()),
+        (on_processor, {"room": Room.PARTLY, "link": Link.NVLINK}, {"room_without_card", "link_of_one"}),
+        (lambda: with_cards("M4 Max 40-core"), {"room": Room.SYSTEM}, {"room_is_one"}),
+        (
+            lambda: with_cards("RTX 3090", 2),
+            {"room": Room.UNIFIED, "link": Link.NONE},
+            {"room_is_two", "link_of_several"},
+        ),
     ],
 )
 def test_only_mistakes_that_apply_are_warned_of(made_ground, changes, expected):
@@ -256,7 +306,7 @@ def test_unknown_bandwidth_is_said_and_can_be_measured():
 @pytest.mark.parametrize(("sizes", "room"), [((10,), Room.FAST), ((30,), Room.PARTLY), ((), Room.UNKNOWN)])
 def test_where_the_model_lies_is_told_by_the_one_that_is_here(sizes, room):
     here = on_rtx(*sizes) if sizes else ground(around(CARD, engines=absent("llama_server")), elsewhere=False)
-    told = prefilled(here, 4096)
+    told = prefilled(here)
     assert told.answers.room is room
     assert told.basis["room"].code == ("from_model" if sizes else "usual")
 
@@ -266,8 +316,8 @@ def test_what_kind_of_model_is_here():
     here = on_rtx(10)
     (one,) = here.shelf.models
     mixed = replace(here, shelf=replace(here.shelf, models=(replace(one, info=info),)))
-    assert prefilled(mixed, 4096).answers.kind is ModelKind.MOE
-    assert prefilled(here, 4096).answers.kind is ModelKind.DENSE
+    assert prefilled(mixed).answers.kind is ModelKind.MOE
+    assert prefilled(here).answers.kind is ModelKind.DENSE
 
 
 def test_a_model_that_is_to_see_is_loaded_with_its_projector():

@@ -28,7 +28,16 @@ from weighbridge_engines.api import Load
 
 FOLDER = Path(advise.__file__).parent
 SPECIAL = words._SPECIAL.keys()
-OF_PREFILL = {"usual", "from_machine", "from_settings", "from_model", "one_device", "link_not_told"}
+OF_PREFILL = {
+    "usual",
+    "from_machine",
+    "from_settings",
+    "from_model",
+    "one_device",
+    "link_not_told",
+    "no_card",
+    "one_memory",
+}
 
 
 def written(node):
@@ -160,7 +169,7 @@ def test_ten_questions_whose_answers_all_have_words():
 
 
 def test_where_a_prefilled_answer_is_from():
-    told = prefilled(with_cards("RTX 3090", 2), 8192)
+    told = prefilled(with_cards("RTX 3090", 2))
     said = {name: basis_in_words(reason).replace(THIN, " ") for name, reason in told.basis.items()}
     assert said["hardware"] == "2 × NVIDIA GeForce RTX 3090, 48.0 GiB"
     assert (said["context"], said["users"], said["link"]) == ("from the settings", "", "2 cards do not say")

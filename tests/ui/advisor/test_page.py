@@ -49,6 +49,13 @@ def page(qtbot, known):
     made.shut()
 
 
+def chosen(page, name, answer):
+    """As by a person, in the list of a question."""
+    field = page.questions.fields[name]
+    field.setCurrentIndex(field.findData(answer))
+    field.activated.emit(field.currentIndex())
+
+
 def said(page, topic):
     return next(point.point for point in page.advice.points if point.point.topic is topic)
 
@@ -83,6 +90,30 @@ def test_an_answer_changes_the_advice_stays_and_can_be_put_back(qtbot, page):
     reckoned(qtbot, page, reset.click)
     assert users.value() == 1
     assert said(page, Topic.ENGINE).what == first
+
+
+def test_an_answer_out_of_a_list_counts(qtbot, page):
+    reckoned(qtbot, page, lambda: chosen(page, "purpose", "fleet"))
+    assert said(page, Topic.FLEET).what.code == "fleet_start"
+    commands = {button.toolTip() for button in page.advice.buttons}
+    assert {said(page, topic).action.command for topic in (Topic.SPLIT, Topic.FLEET)} <= commands
+    reckoned(qtbot, page, lambda: chosen(page, "hardware", "apple"))
+    assert page.questions.fields["room"].currentData() == "unknown"  # a fleet is not made of Macs
+
+
+def test_small_movements_of_free_memory_leave_the_page_alone(qtbot, page, known, monkeypatch):
+    before = page.advice.points
+    known.memories.machine = replace(known.memories.machine, memory=replace(known.memories.machine.memory))
+    known.memories.changed.emit()
+    assert not page._soon.isActive()
+    memory = known.memories.machine.memory
+    known.memories.machine = replace(
+        known.memories.machine, memory=replace(memory, available_bytes=memory.available_bytes - GIB)
+    )
+    known.memories.changed.emit()
+    assert page._soon.isActive()
+    qtbot.waitUntil(lambda: not page._soon.isActive() and page._task is None)
+    assert page.advice.points == before  # what free RAM is beside a card changes nothing here
 
 
 def test_several_answers_of_one_question(qtbot, page):

@@ -59,11 +59,13 @@ class ActionKind(StrEnum):
 class Action:
     """One thing that a window does at a click, and a terminal shows as a command.
 
-    INSTALL_BUILD, USE_BUILD: the build `build_id`, called `title`; `verified`: somebody has run it. INSTALL: what
-    Weighbridge has no build of, by the command line `command`. FIND: `query` on Discover. LOAD: the model `model_id`,
-    as `load` says. CHANGE: the settings in `changes`, by the names of a `Load`'s fields and of what its `extra` may
-    hold: of the next load of `model_id`, which is then `load`; with "" those of the program (`context` alone). ATTACH:
-    an endpoint of the preset `preset`. RUN: the command line `command`, which Weighbridge does not run itself.
+    INSTALL_BUILD, USE_BUILD: the build `build_id`, called `title`; `verified`: somebody has run it. INSTALL: by the
+    command line `command`, what Weighbridge has no build of, or a build on a machine that is not this one. FIND:
+    `query` on Discover. LOAD: the model `model_id`, as `load` says; `by` is the engine's title, where it is not the
+    first one that is advised. CHANGE: the settings in `changes`, by the names of a `Load`'s fields and of what its
+    `extra` may hold: of the next load of `model_id`, which is then `load`; with "" those of the program (`context`
+    alone). ATTACH: an endpoint of the preset `preset`. RUN: the command line `command`, which Weighbridge does not run
+    itself.
     """
 
     kind: ActionKind
@@ -73,6 +75,7 @@ class Action:
     verified: bool = True
     query: Query | None = None
     model_id: str = ""
+    by: str = ""
     load: Load | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     preset: str = ""

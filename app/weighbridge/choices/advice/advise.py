@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weighbridge.choices.advice.advice import Advice, Point, Ranked, Reason, Standing, Topic
 from weighbridge.choices.advice.answers import Answers
-from weighbridge.choices.advice.at_hand import model_for, model_point
+from weighbridge.choices.advice.at_hand import all_weighed, best_of, closest_of, model_for, model_point
 from weighbridge.choices.advice.case import Case, case_of
 from weighbridge.choices.advice.formats import format_of, format_point, quant_point
 from weighbridge.choices.advice.ground import Ground
@@ -27,7 +28,9 @@ def advise(answers: Answers, ground: Ground) -> Advice:
     if first is None:
         return Advice(hardware_point(case), None, None, None, None, None, (), (), (), case.engines)
     engine = case.candidate(first.engine_id)
-    choice = model_for(case, engine)
+    weighed = all_weighed(case, engine)
+    choice = best_of(case, weighed)
+    short = closest_of(weighed) if choice is None else None
     format_id = choice.model.format if choice is not None else format_of(case, engine)
     return Advice(
         hardware=hardware_point(case),
@@ -36,7 +39,7 @@ def advise(answers: Answers, ground: Ground) -> Advice:
         quant=None if format_id is None else quant_point(case, format_id),
         model=None if choice is None else model_point(case, engine, choice),
         choice=choice,
-        settings=settings_for(case, engine, choice),
+        settings=settings_for(case, engine, choice, short),
         warnings=warnings_for(case, engine, first, choice),
         also=tuple(_also(case, first)),
         engines=case.engines,
@@ -58,9 +61,10 @@ def _also(case: Case, first: Ranked) -> Iterator[Point]:
         point = engine_point(one)
         engine = case.candidate(one.engine_id)
         choice = model_for(case, engine) if point.action is None and engine.here else None
-        yield point if choice is None else _with_model(point, model_point(case, engine, choice))
+        yield point if choice is None else _with_model(point, model_point(case, engine, choice), one.title)
 
 
-def _with_model(point: Point, model: Point) -> Point:
+def _with_model(point: Point, model: Point, by: str) -> Point:
     """The engine with the model that it would load."""
-    return Point(point.topic, point.what, (*point.why, model.what), point.against, model.action)
+    action = None if model.action is None else replace(model.action, by=by)
+    return Point(point.topic, point.what, (*point.why, model.what), point.against, action)

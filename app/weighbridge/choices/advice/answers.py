@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 LONG_CONTEXT = 32_768
 """From so many tokens on, the conversation is likely to be what fills the memory."""
@@ -137,3 +138,11 @@ class Answers:
     def serves(self) -> bool:
         """Whether several are to be answered at a time, by more than a single desk's engine."""
         return self.purpose in (Purpose.SERVING, Purpose.FLEET, Purpose.FIXED) or self.users >= SEVERAL_USERS
+
+
+_USUAL = Answers()
+
+
+def as_answer(name: str, told: Any) -> Any:
+    """What was told for the field `name`, a word, words or a number, as its value."""
+    return frozenset(map(Need, told)) if name == "needs" else type(getattr(_USUAL, name))(told)

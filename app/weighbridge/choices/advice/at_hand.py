@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,8 @@ from weighbridge.choices.advice.candidate import Candidate
 from weighbridge.choices.advice.case import Case
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.recommended import USABLE_TPS, bits_of
-from weighbridge.estimates.fit import GOOD, WHOLE, Verdict
+from weighbridge.estimates.estimate import Term
+from weighbridge.estimates.fit import WHOLE, Verdict
 from weighbridge.estimates.plan import ELEMENT_BYTES
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.variant import Role
@@ -23,16 +24,32 @@ from weighbridge_engines.api import Load
 MOST_WEIGHED = 12
 """Models of a library of thousands that are weighed for one piece of advice: the largest that could fit."""
 
-_ORDER = (Verdict.FITS, Verdict.TIGHT, Verdict.PARTIAL)
+_ORDER = (Verdict.FITS, Verdict.TIGHT, Verdict.PARTIAL, Verdict.UNKNOWN)
 
 
 def model_for(case: Case, engine: Candidate) -> Choice | None:
-    """The model here that suits best: that was trained for such a context, fits, is fast enough to read along where
-    that is known, and is the largest. None where there is none that this engine runs.
+    """The model here that suits best: see `best_of`. None where there is none that this engine runs."""
+    return best_of(case, all_weighed(case, engine))
+
+
+def all_weighed(case: Case, engine: Candidate) -> tuple[Choice, ...]:
+    """The models here that this engine runs, weighed: the largest, MOST_WEIGHED at most."""
+    weighed = (weighed_for(case, engine, model) for model in _able(case, engine))
+    return tuple(choice for choice in weighed if choice is not None)
+
+
+def best_of(case: Case, weighed: Sequence[Choice]) -> Choice | None:
+    """The one that was trained for such a context, fits, is fast enough to read along where that is known, and is the
+    largest. What nobody knows to fit stands behind what does, and in nobody's way; what does not fit is left out.
     """
-    weighed = [choice for model in _able(case, engine) if (choice := weighed_for(case, engine, model)) is not None]
-    good = [choice for choice in weighed if choice.fit is not None and choice.fit.verdict in GOOD]
+    good = [choice for choice in weighed if _verdict(choice) is not Verdict.NO]
     return min(good, key=lambda choice: _key(choice, case.answers.context), default=None)
+
+
+def closest_of(weighed: Sequence[Choice]) -> Choice | None:
+    """Of those that do not fit, the one that is the least short."""
+    short = [choice for choice in weighed if choice.fit is not None and choice.fit.left_bytes is not None]
+    return max(short, key=lambda choice: (choice.fit.left_bytes if choice.fit else None) or 0, default=None)
 
 
 def weighed_for(case: Case, engine: Candidate, model: Model) -> Choice | None:
@@ -61,6 +78,17 @@ def context_for(case: Case, engine: Candidate) -> dict[str, Any]:
     """
     context, users = case.answers.context, case.answers.users if engine.parallel else 1
     return {"context": context if engine.known.serves else context * users, "slots": users}
+
+
+def conversations(case: Case, engine: Candidate, choice: Choice) -> tuple[int, int | None]:
+    """All tokens of conversation, and the bytes that these take at most; None where that is not known.
+
+    The load of an engine that serves has the context of one conversation, of which there is one for each user.
+    """
+    count = case.answers.users if engine.known.serves else 1
+    kept = [] if choice.fit is None else [choice.fit.estimate.term(term) for term in (Term.KV, Term.STATE)]
+    known = None if not kept or None in kept else sum(filter(None, kept)) * count
+    return (choice.load.context or case.answers.context) * count, known
 
 
 def model_point(case: Case, engine: Candidate, choice: Choice) -> Point:
@@ -123,18 +151,21 @@ def _loads(start: Load, small_cache: str) -> Iterator[Load]:
         yield replace(start, key_type=small_cache, value_type=small_cache)
 
 
+def _verdict(choice: Choice) -> Verdict:
+    return Verdict.UNKNOWN if choice.fit is None else choice.fit.verdict
+
+
 def _key(choice: Choice, context: int) -> tuple[float, ...]:
     """The least is the best: one trained for less than the context is behind all others."""
     writing = choice.speeds.decode if choice.speeds else None
     slow = writing is not None and writing.mid_tps < USABLE_TPS
-    assert choice.fit is not None
     info = choice.model.info
     parameters = info.parameters if info else None
     trained = info.context_length if info else None
-    order = _ORDER.index(choice.fit.verdict)
+    order = _ORDER.index(_verdict(choice))
     return (
         trained is not None and trained < context,
-        order == 2,
+        order >= 2,
         slow,
         order,
         -(parameters or 0),

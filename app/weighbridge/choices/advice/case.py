@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from weighbridge.choices.advice.advice import Ranked
@@ -31,13 +31,18 @@ from weighbridge.estimates.fit import MARGIN, SMALLEST_MARGIN_BYTES
 _NVIDIA = (Hardware.ONE_NVIDIA, Hardware.SEVERAL_NVIDIA, Hardware.NVIDIA_SERVER, Hardware.BLACKWELL_SERVER)
 _CARDS = (Hardware.ONE_NVIDIA, Hardware.SEVERAL_NVIDIA, Hardware.AMD_CARD)
 """Machines whose cards may be too small for a model that the system's memory holds."""
+_NO_FLEET = (Hardware.PROCESSOR, Hardware.INTEL, Hardware.APPLE, Hardware.AMD_CARD)
+"""Machines of which no engine for fleets makes one."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """All that advice depends on."""
+    """All that advice depends on. `told` are the answers as they were given: those of a fleet on a machine that is none
+    are about another one in `answers`.
+    """
 
     answers: Answers
+    told: Answers
     ground: Ground
     known: Knowledge
 
@@ -45,6 +50,20 @@ class Case:
     def fast(self) -> Fast:
         """The memory in which a model is fastest."""
         return fast_of(self.ground.around.machine)
+
+    @property
+    def cards(self) -> int | None:
+        """How many there are; None of a machine of which only the kind is known."""
+        return None if self.ground.imagined and self.fast.count > 1 else self.fast.count
+
+    @property
+    def room(self) -> Room:
+        """Where a model lies: as it was answered, unless the machine leaves no choice."""
+        if self.fast.vendor == "cpu":
+            return Room.SYSTEM
+        if self.fast.unified:
+            return Room.UNIFIED
+        return Room.UNKNOWN if self.answers.room is Room.UNIFIED else self.answers.room
 
     @cached_property
     def order(self) -> Order:
@@ -80,10 +99,15 @@ class Case:
 
 
 def case_of(answers: Answers, ground: Ground) -> Case:
-    """The case; of a machine of another kind than the one of the ground nothing more is known than that."""
+    """The case; of a machine of another kind than the one of the ground nothing more is known than that. A fleet is
+    made of servers with cards, whatever is here.
+    """
+    told = answers
+    if answers.purpose is Purpose.FLEET and answers.hardware in _NO_FLEET:
+        answers = replace(answers, hardware=Hardware.NVIDIA_SERVER)
     if answers.hardware is not hardware_of(ground.around.machine):
         ground = imagined(ground, answers.hardware)
-    return Case(answers, ground, knowledge())
+    return Case(answers, told, ground, knowledge())
 
 
 def load_of(answers: Answers) -> str:

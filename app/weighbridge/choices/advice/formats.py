@@ -19,6 +19,9 @@ _PLAIN = ("exl3", "exl2", "mlx", "openvino", "gguf", "onnx", "mlc")
 _SERVED = ("nvfp4", "fp8", "awq", "gptq", "safetensors")
 """Formats of engines that serve, the one for the newest cards first."""
 
+_PORTABLE = ("gguf", "safetensors")
+"""What many engines run, and what others are made from."""
+
 _TASKS = {Need.VISION: "image-text-to-text", Need.EMBEDDINGS: "feature-extraction"}
 _SMALLEST = 0.25
 """A search is for models from so much of the largest that fits on."""
@@ -90,7 +93,8 @@ def _why(case: Case, engine: Candidate, format_id: str) -> Iterator[Reason]:
         yield Reason("kernel", {"format": format_id, "capability": case.fast.capability, "least": least})
     elif engine.known.serves and case.fast.vendor == "nvidia" and case.answers.format == OPEN:
         least = case.known.kernels["fp8"]
-        yield Reason("no_fp8", {"capability": case.fast.capability, "least": least})
+        if has_at_least(case.fast.capability, least) is not True:
+            yield Reason("no_fp8", {"capability": case.fast.capability, "least": least})
 
 
 def _against(case: Case, format_id: str) -> Iterator[Reason]:
@@ -98,7 +102,7 @@ def _against(case: Case, format_id: str) -> Iterator[Reason]:
     if least and case.fast.vendor == "nvidia" and has_at_least(case.fast.capability, least) is False:
         values = {"device": case.fast.name, "capability": case.fast.capability, "least": least}
         yield Reason("no_kernel", {"format": format_id, **values})
-    if format_id != "gguf":
+    if format_id not in _PORTABLE:
         yield Reason("not_portable", {"format": format_id})
 
 
@@ -109,7 +113,10 @@ def quant_point(case: Case, format_id: str) -> Point | None:
         return None
     room = case.room_bytes
     sizes = tuple((one.label, one.bits, None if room is None else int(room * 8 / one.bits)) for one in quants)
-    what = Reason("most_bits" if len(quants) > 1 else "one_quant", {"format": format_id, "sizes": sizes})
+    what = Reason(
+        "one_quant" if len(quants) == 1 else "bits_offered" if room is None else "most_bits",
+        {"format": format_id, "sizes": sizes},
+    )
     cost = Reason("bits_cost", {"least": quants[-1].bits})
     why = (Reason("room", {"room_bytes": room, "device": case.fast.name}), cost)
     lossless = Action(ActionKind.FIND, format_id, query=query_for(case, format_id, quants[0].bits))

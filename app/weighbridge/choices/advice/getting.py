@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from weighbridge.choices.advice.advice import Action, ActionKind, Standing
 from weighbridge.choices.advice.candidate import Candidate
 from weighbridge.choices.advice.machine_kind import cards_of
@@ -26,7 +28,10 @@ def action_for(candidate: Candidate) -> Action | None:
         return Action(ActionKind.ATTACH, candidate.title, candidate.id, preset=candidate.known.preset)
     if candidate.known.agpl:
         return None
-    return _of_build(candidate) or _by_hand(candidate)
+    build = _of_build(candidate)
+    if build is not None and candidate.ground.elsewhere:
+        return replace(build, kind=ActionKind.INSTALL, command=f"weighbridge engines install {build.build_id}")
+    return build or _by_hand(candidate)
 
 
 def _of_build(candidate: Candidate) -> Action | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from weighbridge.choices.advice.answers import Answers
 from weighbridge.choices.choice import Choice, Surroundings
 from weighbridge.library.model import Model
 from weighbridge.running.builds import Offer, Recipe
@@ -31,8 +32,9 @@ class Shelf:
 @dataclass(frozen=True)
 class Ground:
     """`recipes` are builds that could be installed, `offers` those that are not in use. `elsewhere`: the machine is one
-    that somebody thinks of, where nothing is installed and every engine sees the cards that it can use. `shelf` is None
-    where no models are looked at.
+    that somebody thinks of, where nothing is installed and every engine sees the cards that it can use; `imagined`: of
+    that one nothing is known but its kind, not even how many cards it has. `shelf` is None where no models are looked
+    at. `context` is that of the settings.
     """
 
     around: Surroundings
@@ -40,18 +42,20 @@ class Ground:
     recipes: tuple[Recipe, ...] = ()
     shelf: Shelf | None = None
     elsewhere: bool = False
+    imagined: bool = False
+    context: int = Answers().context
 
     def engine(self, engine_id: str) -> Engine | None:
         """The engine of that id, as the build in use; None for one that is no part of the program."""
         return self.around.engines.get(engine_id)
 
 
-def ground_of(around: Surroundings, shelf: Shelf | None = None, *, elsewhere: bool = False) -> Ground:
+def ground_of(around: Surroundings, shelf: Shelf | None, context: int, *, elsewhere: bool = False) -> Ground:
     """The ground over the engines of `around`, with what their live mapping tells of builds."""
     engines = around.engines
     if not isinstance(engines, Engines):
-        return Ground(around, shelf=shelf, elsewhere=elsewhere)
-    return Ground(around, engines.offers(), engines.absent, shelf, elsewhere)
+        return Ground(around, shelf=shelf, elsewhere=elsewhere, context=context)
+    return Ground(around, engines.offers(), engines.absent, shelf, elsewhere, context=context)
 
 
 def shelf_of(models: Iterable[Model], weigh: WeighBy, start: Start) -> Shelf:

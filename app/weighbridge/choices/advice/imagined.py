@@ -20,17 +20,20 @@ _CARDS: Mapping[Hardware, tuple[str, int]] = {
     Hardware.AMD_SERVER: ("amd", 2),
 }
 """Whose cards, and how many at least."""
+_SERVERS = (Hardware.NVIDIA_SERVER, Hardware.BLACKWELL_SERVER, Hardware.AMD_SERVER)
 
 
 def system_for(hardware: Hardware, here: str) -> str:
-    """The system of such a machine: macOS is on Apple's alone."""
+    """The system of such a machine: macOS is on Apple's alone, and servers with cards run Linux."""
     if hardware is Hardware.APPLE:
         return "darwin"
-    return "linux" if here == "darwin" else here
+    return "linux" if here == "darwin" or hardware in _SERVERS else here
 
 
 def imagined(ground: Ground, hardware: Hardware) -> Ground:
-    """`ground` with a machine of another kind in its place, of which neither sizes nor speeds are known."""
+    """`ground` with a machine of another kind in its place, of which neither sizes nor speeds are known: no model can
+    be weighed for it.
+    """
     here = ground.around.machine
     vendor, count = _CARDS.get(hardware, ("", 0))
     kind = MemoryKind.UNIFIED if vendor == "apple" else MemoryKind.DEDICATED
@@ -42,4 +45,5 @@ def imagined(ground: Ground, hardware: Hardware) -> Ground:
         memory=Memory(MemoryKind.SHARED, None, None),
         devices=devices,
     )
-    return replace(ground, around=replace(ground.around, machine=machine, told=(), running=()), elsewhere=True)
+    around = replace(ground.around, machine=machine, told=(), running=())
+    return replace(ground, around=around, shelf=None, elsewhere=True, imagined=True)

@@ -7,14 +7,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from weighbridge.choices.advice.advice import Action, ActionKind, Point, Reason, Topic
-from weighbridge.choices.advice.answers import LONG_CONTEXT, Hardware, Link, Prompt, Purpose, Sharing
-from weighbridge.choices.advice.at_hand import context_for
+from weighbridge.choices.advice.answers import LONG_CONTEXT, Link, Prompt, Purpose, Sharing
+from weighbridge.choices.advice.at_hand import context_for, conversations
 from weighbridge.choices.advice.candidate import Candidate
 from weighbridge.choices.advice.case import Case
 from weighbridge.choices.advice.hindrances import has_at_least
 from weighbridge.choices.choice import Choice
-from weighbridge.estimates.estimate import Term
-from weighbridge.estimates.fit import WHOLE, Verdict, longest_context
+from weighbridge.estimates.fit import Verdict, longest_context
 from weighbridge.estimates.plan import ELEMENT_BYTES
 from weighbridge_engines.api import Load
 
@@ -24,16 +23,22 @@ _KEEPS_PREFIXES = ("vllm", "sglang", "aphrodite", "tensorrt_llm", "dynamo")
 """Engines that keep what prompts have in common by themselves: in blocks, or in a tree."""
 
 _DYNAMO = "python -m dynamo.frontend --http-port 8000 & python -m dynamo.vllm --model MODEL"
-_RAY = "vllm serve MODEL --tensor-parallel-size {cards} --pipeline-parallel-size N --distributed-executor-backend ray"
+_RAY = (
+    "vllm serve MODEL --tensor-parallel-size {cards} --pipeline-parallel-size MACHINES "
+    "--distributed-executor-backend ray"
+)
 
 
 @dataclass(frozen=True)
 class _Setting:
-    """One case of settings: `choice` is the model that would be loaded, where one is known."""
+    """One case of settings: `choice` is the model that would be loaded, where one is known; where there is none that
+    fits, `short` is the one that is the least short.
+    """
 
     case: Case
     engine: Candidate
     choice: Choice | None
+    short: Choice | None
 
     def change(self, **changes: Any) -> Action | None:
         """The change of the next load of the model, what is no field of a load in its `extra`; None where no model is
@@ -48,9 +53,11 @@ class _Setting:
         return Action(ActionKind.CHANGE, model.title, self.engine.id, model_id=model.id, load=load, changes=changes)
 
 
-def settings_for(case: Case, engine: Candidate, choice: Choice | None) -> tuple[Point, ...]:
+def settings_for(
+    case: Case, engine: Candidate, choice: Choice | None, short: Choice | None = None
+) -> tuple[Point, ...]:
     """All settings that the answers decide, the one that memory depends on most first."""
-    one = _Setting(case, engine, choice)
+    one = _Setting(case, engine, choice, short)
     makers = (_context, _cache, _slots, _layers, _split, _prefix, _batch, _reserved)
     return tuple(point for make in makers for point in make(one))
 
@@ -58,24 +65,37 @@ def settings_for(case: Case, engine: Candidate, choice: Choice | None) -> tuple[
 def _context(one: _Setting) -> Iterator[Point]:
     answers = one.case.answers
     values = {"context": answers.context, "users": answers.users, "total": answers.context * answers.users}
-    choice, why, against = one.choice, [], []
-    if choice is not None and choice.fit is not None and choice.blueprint is not None:
-        kept = [choice.fit.estimate.term(term) for term in (Term.KV, Term.STATE)]
-        known = None if None in kept else sum(filter(None, kept))
-        total, model_bytes = choice.load.context, choice.model.size_bytes
-        why.append(Reason("context_takes", {"total": total, "kv_bytes": known, "model_bytes": model_bytes}))
-        if choice.fit.verdict not in WHOLE:
-            longest = longest_context(choice.blueprint, choice.fit.plan, choice.places)
-            against.append(Reason("context_longest", {"longest": longest}))
-        trained = choice.blueprint.context_length
-        if trained is not None and trained < answers.context:
-            against.append(Reason("context_trained", {"trained": trained}))
-    else:
-        why.append(Reason("context_counts"))
-    action = one.change(**context_for(one.case, one.engine)) or Action(
-        ActionKind.CHANGE, changes={"context": answers.context}
-    )
-    yield Point(Topic.CONTEXT, Reason("set_context", values), tuple(why), tuple(against), action)
+    why = Reason("context_counts") if one.choice is None else _taken(one, one.choice)
+    against = _against_context(one, one.choice or one.short)
+    yield Point(Topic.CONTEXT, Reason("set_context", values), (why,), tuple(against), _set_context(one))
+
+
+def _set_context(one: _Setting) -> Action | None:
+    """Of the model that is here, else of the program, where that has another one."""
+    context, ground = one.case.answers.context, one.case.ground
+    action = one.change(**context_for(one.case, one.engine))
+    if action is not None or ground.elsewhere or context == ground.context:
+        return action
+    return Action(ActionKind.CHANGE, changes={"context": context})
+
+
+def _taken(one: _Setting, choice: Choice) -> Reason:
+    total, kv_bytes = conversations(one.case, one.engine, choice)
+    return Reason("context_takes", {"total": total, "kv_bytes": kv_bytes, "model_bytes": choice.model.size_bytes})
+
+
+def _against_context(one: _Setting, choice: Choice | None) -> Iterator[Reason]:
+    if choice is None or choice.fit is None or choice.blueprint is None:
+        return
+    if choice is one.short:
+        short_bytes = -(choice.fit.left_bytes or 0)
+        yield Reason("none_fits", {"model": choice.model.title, "short_bytes": short_bytes})
+    if choice.fit.verdict is Verdict.PARTIAL or (choice.fit.verdict is Verdict.NO and choice.load.slots == 1):
+        longest = longest_context(choice.blueprint, choice.fit.plan, choice.places)
+        yield Reason("context_longest", {"longest": longest})
+    trained = choice.blueprint.context_length
+    if trained is not None and trained < one.case.answers.context:
+        yield Reason("context_trained", {"trained": trained})
 
 
 def _cache(one: _Setting) -> Iterator[Point]:
@@ -134,27 +154,34 @@ def _memories(one: _Setting) -> dict[str, float | None]:
 
 
 def _split(one: _Setting) -> Iterator[Point]:
-    count, answers = one.case.fast.count, one.case.answers
-    if answers.purpose is Purpose.FLEET:
-        command = Action(ActionKind.RUN, "vLLM", "vllm", command=_RAY.format(cards=count))
-        yield Point(Topic.SPLIT, Reason("split_fleet", {"cards": count}), (Reason("split_fleet_why"),), (), command)
-        start = Action(ActionKind.RUN, "NVIDIA Dynamo", "dynamo", command=_DYNAMO)
-        yield Point(Topic.FLEET, Reason("fleet_start"), (Reason("fleet_attach"),), (), start)
-        return
-    if count <= 1 or answers.hardware is Hardware.APPLE:
-        return
-    values = {"cards": count, "link": answers.link.value}
-    if answers.link is Link.NVLINK:
-        what, why = Reason("split_tensor", values), Reason("split_tensor_why", values)
-        settings = {"tensor_parallel": count, "split_mode": "tensor", "split_by_tensor": True}
+    if one.case.answers.purpose is Purpose.FLEET:
+        yield from _fleet(one.case.cards)
+    elif one.case.fast.count > 1:
+        yield _over_cards(one)
+
+
+def _fleet(cards: int | None) -> Iterator[Point]:
+    command = Action(ActionKind.RUN, "vLLM", "vllm", command=_RAY.format(cards=cards or "CARDS"))
+    what = Reason("split_fleet_one" if cards == 1 else "split_fleet", {"cards": cards})
+    yield Point(Topic.SPLIT, what, (Reason("split_fleet_why"),), (), command)
+    start = Action(ActionKind.RUN, "NVIDIA Dynamo", "dynamo", command=_DYNAMO)
+    yield Point(Topic.FLEET, Reason("fleet_start"), (Reason("fleet_attach"),), (), start)
+
+
+def _over_cards(one: _Setting) -> Point:
+    cards, link = one.case.fast.count, one.case.answers.link
+    values = {"cards": one.case.cards}
+    if link is Link.NVLINK:
+        what, why = Reason("split_tensor", values), Reason("split_tensor_why")
+        settings = {"tensor_parallel": cards, "split_mode": "tensor", "split_by_tensor": True}
     else:
-        what, why = Reason("split_layers", values), Reason("split_layers_why", values)
-        settings = {"pipeline_parallel": count, "split_mode": "layer", "split_by_tensor": False}
+        what, why = Reason("split_layers", values), Reason("split_layers_why")
+        settings = {"pipeline_parallel": cards, "split_mode": "layer", "split_by_tensor": False}
     change = next(({name: value} for name, value in settings.items() if one.engine.offers(name)), None)
     look = Action(ActionKind.RUN, command="nvidia-smi topo -m") if _is_to_look(one) else None
     unknown = Reason("link_unknown" if one.case.fast.vendor == "nvidia" else "link_not_known")
-    against = (unknown,) if answers.link is Link.UNKNOWN else ()
-    yield Point(Topic.SPLIT, what, (why,), against, look or (one.change(**change) if change else None))
+    against = (unknown,) if link is Link.UNKNOWN else ()
+    return Point(Topic.SPLIT, what, (why,), against, look or (one.change(**change) if change else None))
 
 
 def _is_to_look(one: _Setting) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.choices.advice.advice import Ranked, Reason
-from weighbridge.choices.advice.answers import LONG_CONTEXT, Goal, Hardware, Link, ModelKind, Need, Purpose
+from weighbridge.choices.advice.answers import LONG_CONTEXT, Goal, Hardware, Link, ModelKind, Need, Purpose, Room
+from weighbridge.choices.advice.at_hand import conversations
 from weighbridge.choices.advice.candidate import Candidate
 from weighbridge.choices.advice.case import Case
 from weighbridge.choices.choice import Choice
-from weighbridge.estimates.estimate import Term
 
 SLOW_GBS, MUCH_BYTES = 300.0, 48 << 30
 """So much memory below so much bandwidth holds models that it writes slowly."""
@@ -20,10 +20,33 @@ _GAPS = (Need.JSON_SCHEMA, Need.TOOLS)
 
 def warnings_for(case: Case, engine: Candidate, ranked: Ranked, choice: Choice | None) -> tuple[Reason, ...]:
     """What to look out for in this case."""
-    makers = (_of_memory(case), _of_cache(case, choice), _of_cards(case), _of_serving(case, engine))
+    makers = (
+        _of_answers(case),
+        _of_memory(case),
+        _of_cache(case, engine, choice),
+        _of_cards(case),
+        _of_serving(case, engine),
+    )
     found = [reason for made in makers for reason in made]
     found += [*_of_model(case), *_of_measuring(case, engine), *_of_getting(ranked)]
     return tuple(found)
+
+
+def _of_answers(case: Case) -> Iterator[Reason]:
+    """Answers that do not go together: which of them is gone by."""
+    told, fast = case.told, case.fast
+    if fast.vendor == "cpu" and told.room in (Room.FAST, Room.PARTLY, Room.UNIFIED):
+        yield Reason("room_without_card")
+    if fast.unified and told.room in (Room.FAST, Room.PARTLY, Room.SYSTEM):
+        yield Reason("room_is_one")
+    if fast.vendor != "cpu" and not fast.unified and told.room is Room.UNIFIED:
+        yield Reason("room_is_two")
+    if told.purpose is Purpose.FLEET:
+        return
+    if fast.count == 1 and told.link not in (Link.NONE, Link.UNKNOWN):
+        yield Reason("link_of_one")
+    if fast.count > 1 and told.link is Link.NONE:
+        yield Reason("link_of_several")
 
 
 def _of_memory(case: Case) -> Iterator[Reason]:
@@ -35,22 +58,19 @@ def _of_memory(case: Case) -> Iterator[Reason]:
         yield Reason("by_memory_alone", {"bytes": each, "gbs": fast.gbs, "most_tps": fast.gbs * 1e9 / each})
 
 
-def _of_cache(case: Case, choice: Choice | None) -> Iterator[Reason]:
-    total = case.answers.context * case.answers.users
+def _of_cache(case: Case, engine: Candidate, choice: Choice | None) -> Iterator[Reason]:
+    total, kv_bytes = case.answers.context * case.answers.users, None
     if total < LONG_CONTEXT:
         return
-    if choice is None or choice.fit is None:
-        yield Reason("cache_ignored", {"total": total, "kv_bytes": None})
-        return
-    kv_bytes = choice.fit.estimate.term(Term.KV)
-    yield Reason("cache_ignored", {"total": choice.load.context, "kv_bytes": kv_bytes})
+    if choice is not None:
+        total, kv_bytes = conversations(case, engine, choice)
+    yield Reason("cache_ignored", {"total": total, "kv_bytes": kv_bytes})
 
 
 def _of_cards(case: Case) -> Iterator[Reason]:
     answers, fast = case.answers, case.fast
     if fast.count > 1 and answers.link in _WEAK:
-        link = None if answers.link is Link.UNKNOWN else answers.link.value
-        yield Reason("tensor_on_weak_link", {"cards": fast.count, "link": link})
+        yield Reason("tensor_on_weak_link", {"link": answers.link.value})
     if answers.hardware in (Hardware.AMD_CARD, Hardware.AMD_SERVER):
         yield Reason("numbers_of_others")
 

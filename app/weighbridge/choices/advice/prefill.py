@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from weighbridge.choices.advice.advice import Reason
-from weighbridge.choices.advice.answers import Answers, Hardware, Link, ModelKind, Room
+from weighbridge.choices.advice.answers import Answers, Link, ModelKind, Room
 from weighbridge.choices.advice.at_hand import model_for
 from weighbridge.choices.advice.case import Case, case_of
 from weighbridge.choices.advice.ground import Ground
@@ -27,23 +28,23 @@ class Prefilled:
     basis: Mapping[str, Reason]
 
 
-def prefilled(ground: Ground, context: int) -> Prefilled:
-    """The answers for the machine of `ground` and the models on its shelf; `context` is that of the settings."""
+def prefilled(ground: Ground, given: Mapping[str, Any] | None = None) -> Prefilled:
+    """The answers for the machine of `ground`, the models on its shelf and its settings. Where some are `given`, by
+    their fields, the others are those that go with them; for the given ones it is still told what they would be.
+    """
     machine = ground.around.machine
-    fast, hardware = fast_of(machine), hardware_of(machine)
-    link = Link.NONE if fast.count == 1 or hardware is Hardware.APPLE else Link.UNKNOWN
-    answers = Answers(hardware=hardware, context=context, link=link)
-    choice = _model_here(case_of(answers, ground))
-    answers = replace(answers, room=_room(choice, ground, hardware), kind=_kind(choice))
-    seen = {"device": fast.name, "cards": fast.count, "bytes": fast.total_bytes, "elsewhere": ground.elsewhere}
+    here = fast_of(machine)
+    answers = Answers(hardware=hardware_of(machine), context=ground.context)
+    case = case_of(replace(answers, **(given or {})), ground)
+    choice = _model_here(case)
+    answers = replace(answers, room=_room(choice, case), kind=_kind(choice), link=_link(case))
     basis = {name: Reason("usual") for name in Answers.__dataclass_fields__}
-    basis |= {
-        "hardware": Reason("from_machine", seen),
-        "context": Reason("from_settings"),
-        "link": _of_link(fast.count),
-    }
+    seen = {"device": here.name, "cards": here.count, "bytes": here.total_bytes}
+    basis |= {"hardware": Reason("from_machine", seen), "context": Reason("from_settings"), "link": _of_link(case)}
     if choice is not None:
         basis |= dict.fromkeys(("room", "kind"), Reason("from_model", {"model": choice.model.title}))
+    if case.fast.vendor == "cpu" or case.fast.unified:
+        basis["room"] = Reason("one_memory" if case.fast.unified else "no_card")
     return Prefilled(answers, basis)
 
 
@@ -54,13 +55,12 @@ def _model_here(case: Case) -> Choice | None:
     return next((choice for choice in found if choice is not None), None)
 
 
-def _room(choice: Choice | None, ground: Ground, hardware: Hardware) -> Room:
-    fast = fast_of(ground.around.machine)
-    if fast.vendor == "cpu":
+def _room(choice: Choice | None, case: Case) -> Room:
+    if case.fast.vendor == "cpu":
         return Room.SYSTEM
-    if hardware is Hardware.APPLE or fast.unified:
+    if case.fast.unified:
         return Room.UNIFIED
-    if choice is None or choice.fit is None:
+    if choice is None or choice.fit is None or choice.fit.verdict is Verdict.UNKNOWN:
         return Room.UNKNOWN
     if choice.fit.verdict is Verdict.PARTIAL:
         return Room.PARTLY
@@ -80,5 +80,11 @@ def _kind(choice: Choice | None) -> ModelKind:
     return ModelKind.DENSE if kinds else ModelKind.UNKNOWN
 
 
-def _of_link(count: int) -> Reason:
-    return Reason("one_device") if count == 1 else Reason("link_not_told", {"cards": count})
+def _link(case: Case) -> Link:
+    return Link.NONE if case.fast.count == 1 else Link.UNKNOWN
+
+
+def _of_link(case: Case) -> Reason:
+    if case.fast.count == 1:
+        return Reason("one_device")
+    return Reason("usual") if case.cards is None else Reason("link_not_told", {"cards": case.cards})

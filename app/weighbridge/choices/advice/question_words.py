@@ -30,7 +30,7 @@ _QUESTIONS: Mapping[str, str] = {
 _FIELDS: Mapping[str, str] = {
     "hardware": mark("Hardware"),
     "room": mark("Memory"),
-    "prompt": mark("Load"),
+    "prompt": mark("Longer part"),
     "context": mark("Context"),
     "users": mark("At once"),
     "sharing": mark("In common"),
@@ -48,7 +48,7 @@ _ANSWERS: Mapping[str, Mapping[str, str]] = {
         "apple": mark("A Mac with Apple's chip"),
         "one_nvidia": mark("One NVIDIA card"),
         "several_nvidia": mark("Several NVIDIA cards"),
-        "nvidia_server": mark("NVIDIA cards of a server (A100, H100, H200)"),
+        "nvidia_server": mark("NVIDIA server cards (A100, H100)"),
         "blackwell_server": mark("NVIDIA B200 or GB200"),
         "amd_card": mark("AMD Radeon"),
         "amd_server": mark("AMD Instinct"),
@@ -170,6 +170,8 @@ _BASES: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "from_settings": lambda values: text("from the settings"),
     "from_model": lambda values: text("as {model}, which is here", model=values["model"]),
     "one_device": lambda values: text("there is one"),
+    "no_card": lambda values: text("there is no card"),
+    "one_memory": lambda values: text("card and processor share it"),
     "link_not_told": lambda values: _not_told(values["cards"]),
 }
 

@@ -61,7 +61,7 @@ def _one(question_id: str, choices: type[StrEnum]) -> Question:
 
 
 def _choice(name: str, choices: type[StrEnum]) -> Field:
-    return Field(name, Control.ONE, tuple(choices))
+    return Field(name, Control.ONE, tuple(map(str, choices)))
 
 
 QUESTIONS = (
@@ -76,7 +76,7 @@ QUESTIONS = (
         ),
     ),
     _one("sharing", Sharing),
-    Question("kind", (_choice("kind", ModelKind), Field("needs", Control.SEVERAL, tuple(Need)))),
+    Question("kind", (_choice("kind", ModelKind), Field("needs", Control.SEVERAL, tuple(map(str, Need))))),
     _one("purpose", Purpose),
     Question("format", (Field("format", Control.ONE, FORMATS),)),
     _one("link", Link),

@@ -13,7 +13,8 @@ SENTENCES: Mapping[str, str] = {
     "get_engine": mark("{engine} (to install)"),
     "attach_engine": mark("{engine} (started elsewhere, attached by its address)"),
     "take_format": mark("{format}"),
-    "most_bits": mark("The most bits that fit: {sizes}"),
+    "most_bits": mark("The most bits whose weights fit: {sizes}"),
+    "bits_offered": mark("The most bits that fit, of {sizes}"),
     "one_quant": mark("{sizes}"),
     "take_model": mark("{model}, {size_bytes}, which is here"),
     "set_context": mark("Context of {context} for each of {users}: {total} in all"),
@@ -26,6 +27,7 @@ SENTENCES: Mapping[str, str] = {
     "split_tensor": mark("Tensor parallel over {cards} cards"),
     "split_layers": mark("Layers in turn over {cards} cards (pipeline parallel)"),
     "split_fleet": mark("Tensor parallel within a machine ({cards} cards), pipeline parallel between machines"),
+    "split_fleet_one": mark("Pipeline parallel between machines, each with its one card"),
     "prefix_by_itself": mark("Prefix caching: {engine} does it by itself"),
     "prefix_room": mark("Prompt cache of {mib} MiB"),
     "prefix_one": mark("Prefix caching: {engine} keeps the last conversation at most"),
@@ -47,6 +49,11 @@ SENTENCES: Mapping[str, str] = {
     ),
     "room_system": mark("The model lies in system memory, whose bandwidth decides."),
     "room_unified": mark("Card and processor share one memory: what programs take is not there for the model."),
+    "fleet_elsewhere": mark("A fleet is made of servers with cards: what follows is for those, not for this machine."),
+    "only_kind_known": mark(
+        "This machine is of another kind, so nothing is said of sizes and speeds. “What if…” describes one with "
+        "figures (on the command line, --gpu)."
+    ),
     "fleet": mark("Several machines are one address: Dynamo, SGLang or vLLM run them, and Weighbridge asks there."),
     "memory_unknown": mark("How much memory it has is not known, so nothing is said of sizes."),
     "bandwidth_unknown": mark("Its memory's bandwidth is not known, so nothing is said of speed."),
@@ -118,6 +125,7 @@ SENTENCES: Mapping[str, str] = {
     "bits_cost": mark(
         "8 bits are near lossless, 4 a small loss; below that it falls quickly. {least} bits are the least here."
     ),
+    "none_fits": mark("{model}, which is here, does not fit with that: {short_bytes} short."),
     # settings
     "context_takes": mark("{total} of conversation take {kv_bytes}, beside {model_bytes} of model."),
     "context_counts": mark("The conversation, not the model, often fills the memory: it comes on top of the weights."),
@@ -145,14 +153,17 @@ SENTENCES: Mapping[str, str] = {
         "{engine} takes {share} % of a card ({bytes}) unless told otherwise; it is told what is free."
     ),
     # what to look out for
+    "room_without_card": mark("There is no card: the model lies in system memory, whatever question 2 says."),
+    "room_is_one": mark("Card and processor share one memory here, whatever question 2 says."),
+    "room_is_two": mark("These cards have memory of their own: question 2 tells whether the model fits in there."),
+    "link_of_one": mark("There is one card, so nothing joins it to another, whatever question 9 says."),
+    "link_of_several": mark("Several cards are joined by something, PCIe at least: say by what in question 9."),
     "by_memory_alone": mark(
         "Memory says whether it fits, bandwidth how fast: a dense model that fills {bytes} writes at most {most_tps} "
         "tok/s at {gbs}. One with experts reads less for each token."
     ),
     "cache_ignored": mark("Count the KV cache: {total} of conversation take {kv_bytes}."),
-    "tensor_on_weak_link": mark(
-        "Tensor parallel over {cards} cards on a weak link ({link}) can be slower than one card."
-    ),
+    "tensor_on_weak_link": mark("Tensor parallel on a weak link ({link}) can be slower than one card."),
     "numbers_of_others": mark("Benchmarks of NVIDIA's cards say nothing of AMD's: measure here."),
     "local_as_public": mark("{engine} is for one desk: as a server for many it queues them."),
     "address_counts": mark("What is attached sees your prompts: for privacy it has to run on a machine of yours."),
@@ -172,9 +183,9 @@ SENTENCES: Mapping[str, str] = {
 """Where all values are known, or none is needed."""
 
 UNKNOWN: Mapping[str, str] = {
-    "tensor_on_weak_link": mark(
-        "Tensor parallel over {cards} cards on a weak link can be slower than one card; theirs is not known."
-    ),
+    "split_tensor": mark("Tensor parallel over all cards"),
+    "split_layers": mark("Layers in turn over all cards (pipeline parallel)"),
+    "split_fleet": mark("Tensor parallel within a machine, pipeline parallel between machines"),
     "set_context": mark("Context of {context}"),
     "layers_all": mark("All layers on cards"),
     "prefix_room": mark("Prompt cache in system memory"),

@@ -18,7 +18,7 @@ def hardware_point(case: Case) -> Point:
     values = {
         "kind": case.answers.hardware.value,
         "device": fast.name,
-        "cards": fast.count,
+        "cards": case.cards,
         "bytes": fast.total_bytes,
         "gbs": fast.gbs,
         "capability": fast.capability,
@@ -32,20 +32,25 @@ def _can_measure(case: Case) -> bool:
 
 
 def _why(case: Case) -> Iterator[Reason]:
-    fast, answers = case.fast, case.answers
+    fast, answers, room = case.fast, case.answers, case.room
     most = None
     if fast.gbs is not None and fast.total_bytes:
         most = fast.gbs * 1e9 / (fast.total_bytes / fast.count)
     each = None if fast.total_bytes is None else fast.total_bytes // fast.count
     yield Reason(_BOUND[answers.prompt], {"gbs": fast.gbs, "bytes": each, "most_tps": most})
-    if answers.room in _OF_ROOM:
-        yield Reason(_OF_ROOM[answers.room])
+    if room in _OF_ROOM:
+        yield Reason(_OF_ROOM[room])
     if answers.purpose is Purpose.FLEET:
         yield Reason("fleet")
 
 
 def _against(case: Case) -> Iterator[Reason]:
     fast = case.fast
+    if case.told.hardware is not case.answers.hardware:
+        yield Reason("fleet_elsewhere")
+    if case.ground.imagined:
+        yield Reason("only_kind_known")
+        return
     if fast.total_bytes is None:
         yield Reason("memory_unknown")
     if fast.gbs is None:

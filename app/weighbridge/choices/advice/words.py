@@ -64,15 +64,16 @@ def action_in_words(action: Action) -> str:
     sources: Mapping[ActionKind, str] = {
         ActionKind.INSTALL_BUILD: mark("Install {title}"),
         ActionKind.USE_BUILD: mark("Use {title}"),
-        ActionKind.INSTALL: mark("How to install {title}"),
+        ActionKind.INSTALL: mark("Copy how to install {title}"),
         ActionKind.FIND: mark("Find models in {format}, up to {most}") if most else mark("Find models in {format}"),
-        ActionKind.LOAD: mark("Load {title}"),
+        ActionKind.LOAD: mark("Load {title} by {by}") if action.by else mark("Load {title}"),
         ActionKind.CHANGE: mark("Set {changes}"),
         ActionKind.ATTACH: mark("Add {title} by its address"),
         ActionKind.RUN: mark("Copy the command"),
     }
-    values = {"title": action.title, "format": format_name(action.title), "changes": _changes(action.changes)}
-    return text(sources[action.kind], **values, most=count_in_words(most or 0))
+    values = {"title": action.title, "by": action.by, "format": format_name(action.title)}
+    changes = _changes(action.changes)
+    return text(sources[action.kind], **values, changes=changes, most=count_in_words(most or 0))
 
 
 def command_of(action: Action) -> str:
@@ -184,7 +185,7 @@ def _machine(values: Mapping[str, Any]) -> str:
     kind = name_of_answer("hardware", values["kind"])
     name = values["device"] or kind
     cards, memory = values["cards"], values["bytes"]
-    said = [name if cards == 1 else f"{number(cards)} × {name}"]
+    said = [name if cards in (1, None) else f"{number(cards)} × {name}"]
     if memory is not None:
         said.append(size(memory) if cards == 1 else text("{memory} in all", memory=size(memory)))
     if values["gbs"] is not None:
@@ -198,7 +199,10 @@ def _machine(values: Mapping[str, Any]) -> str:
 def _fits(values: Mapping[str, Any]) -> str:
     """ "Fits · 4.9 GiB left on RTX 3090."."""
     fit = values["fit"]
-    return " ".join(filter(None, (verdict_in_words(fit), where_in_words(fit)))) + "."
+    where = None if fit is None else where_in_words(fit)
+    if not where:
+        return text("Whether it fits is not known.")
+    return f"{verdict_in_words(fit)} {where}."
 
 
 def _context(values: Mapping[str, Any]) -> str:

@@ -8,8 +8,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from weighbridge.base.words import text
-from weighbridge.choices.advice.advice import Advice, Point, Ranked, Reason, Topic
-from weighbridge.choices.advice.words import action_in_words, reason_in_words
+from weighbridge.choices.advice.advice import Action, Advice, Point, Ranked, Reason, Topic
+from weighbridge.choices.advice.words import action_in_words, command_of, reason_in_words
 from weighbridge.ui.advisor.point_view import PointView
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.fold import Fold
@@ -84,8 +84,8 @@ class AdviceView(QWidget):
     def _point(self, point: Point, *, titled: bool = True) -> PointView:
         acting = [each for each in self._points if each.act is not None]
         is_first = point.topic in _FIRST and not any(each.point.topic in _FIRST for each in acting)
-        words = {action_in_words(each.point.action) for each in acting if each.point.action is not None}
-        acts = point.action is not None and action_in_words(point.action) not in words  # one for each thing to do
+        done = {_told(each.point.action) for each in acting if each.point.action is not None}
+        acts = point.action is not None and _told(point.action) not in done  # one for each thing to do
         made = PointView(point, titled=titled, acts=acts, is_first=is_first)
         made.wanted.connect(self.wanted)
         self._points.append(made)
@@ -100,6 +100,11 @@ class AdviceView(QWidget):
         self._fold.say(text("All engines, and why they stand where they do"))
         self._fold.show_open(was_open)
         return _block(self._fold)
+
+
+def _told(action: Action) -> tuple[str, str]:
+    """What tells one thing to do from another."""
+    return action_in_words(action), command_of(action)
 
 
 def _block(*parts: QWidget) -> QWidget:

@@ -12,10 +12,12 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from weighbridge.base.errors import Cancelled
 from weighbridge.base.task import Task
 from weighbridge.base.words import text
+from weighbridge.choices.advice.answers import as_answer
+from weighbridge.hardware.machine import Machine
 from weighbridge.ui.advisor.advice_view import AdviceView
 from weighbridge.ui.advisor.doing import Doing
 from weighbridge.ui.advisor.questions_view import QuestionsView
-from weighbridge.ui.advisor.reckoning import Asked, Reckoned, reckon
+from weighbridge.ui.advisor.reckoning import Asked, Reckoned, has_moved, reckon
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
 from weighbridge.ui.theme import STEP
@@ -38,6 +40,7 @@ class AdvisorPage(Page):
         self._services = services
         self._given: dict[str, Any] = {}
         self._task: Task | None = None
+        self._for: Machine | None = None
         self._questions = QuestionsView()
         self._advice = AdviceView(services.theme)
         self._doing = Doing(services, self)
@@ -105,7 +108,7 @@ class AdvisorPage(Page):
         if value is None:
             self._given.pop(name, None)
         else:
-            self._given[name] = value
+            self._given[name] = as_answer(name, value)
         self._ask()
 
     def forget(self) -> None:
@@ -142,7 +145,7 @@ class AdvisorPage(Page):
         self._advice.wanted.connect(self._doing.do)
         self._doing.failed.connect(self._errors.show_error)
         self._machine.changed.connect(self._ask)
-        services.memories.changed.connect(self._ask)
+        services.memories.changed.connect(self._sampled)
         services.facts.changed.connect(self._ask)
         services.bus.library_changed.connect(self._ask)
         services.bus.running_changed.connect(self._ask)
@@ -151,6 +154,10 @@ class AdvisorPage(Page):
     def _ask(self) -> None:
         if self.isVisible() and not self._soon.isActive():  # started anew by each sample, it might wait for ever
             self._soon.start()
+
+    def _sampled(self) -> None:
+        if has_moved(self._for, self._services.memories.machine):
+            self._ask()
 
     def _quiet(self) -> None:
         if self._task is not None:
@@ -168,6 +175,7 @@ class AdvisorPage(Page):
             return
         self._quiet()
         around, meter = meant
+        self._for = services.memories.machine
         elsewhere = services.weighing.other is not None
         models, context = tuple(services.library.models), services.settings.value.context
         asked = Asked(around, meter, models, context, elsewhere, dict(self._given))

@@ -12,9 +12,13 @@ from weighbridge.choices.advice.ground import Ground, ground_of, shelf_of
 from weighbridge.choices.advice.prefill import Prefilled, prefilled
 from weighbridge.choices.choice import Choice, Surroundings, weigh
 from weighbridge.choices.speeds import Speedometer
+from weighbridge.hardware.machine import Machine, Memory
 from weighbridge.library.model import Model
 from weighbridge.ui.weighing_sources import Sources
 from weighbridge_engines.api import Load
+
+STEP_BYTES = 512 << 20
+"""By how much free memory has to move before the advice is reckoned anew: half of the least margin."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +46,36 @@ class Reckoned:
 def reckon(asked: Asked, sources: Sources) -> Reckoned:
     """What follows from what was asked. It weighs some models, which takes some tens of milliseconds."""
     ground = _ground(asked, sources)
-    before = prefilled(ground, asked.context)
+    before = prefilled(ground, asked.given)
     told = replace(before, answers=replace(before.answers, **asked.given))
     return Reckoned(told, advise(told.answers, ground))
 
 
+def has_moved(before: Machine | None, now: Machine | None) -> bool:
+    """Whether another advice may follow: free memory goes up and down all the time, and a page that changes with each
+    sample cannot be read.
+    """
+    if before is None or now is None:
+        return True
+    if _lasting(before) != _lasting(now):
+        return True
+    pairs = zip(_memories(before), _memories(now), strict=True)
+    return any(abs((was.available_bytes or 0) - (is_now.available_bytes or 0)) >= STEP_BYTES for was, is_now in pairs)
+
+
+def _lasting(machine: Machine) -> list[object]:
+    devices = [(one.id, one.name, one.bandwidth, one.compute_capability) for one in machine.devices]
+    totals = [(one.total_bytes, one.available_bytes is None) for one in _memories(machine)]
+    return [machine.cpu.name, machine.bandwidth, *devices, *totals]
+
+
+def _memories(machine: Machine) -> list[Memory]:
+    return [machine.memory, *(device.memory for device in machine.devices)]
+
+
 def _ground(asked: Asked, sources: Sources) -> Ground:
     shelf = shelf_of(asked.models, _weigher(asked, sources), sources.default_load)
-    return ground_of(asked.around, shelf, elsewhere=asked.elsewhere)
+    return ground_of(asked.around, shelf, asked.context, elsewhere=asked.elsewhere)
 
 
 def _weigher(asked: Asked, sources: Sources) -> Callable[[Model, Load, str], Choice]:
