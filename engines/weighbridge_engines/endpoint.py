@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import replace
 
-from weighbridge_engines.api import Capability, Cause, Dialect, Engine, Load
+from weighbridge_engines.api import UNCACHED, Capability, Cause, Dialect, Engine, Load
 
 FIELDS = frozenset(
     {
@@ -38,7 +38,8 @@ def of(title: str, base_path: str, fields: Set[str] | None, health: str = "", li
     able = {each for each in ENGINE.capabilities if known is None or _ASKED_BY.get(each, "model") in known}
     if known is None:
         able.add(Capability.GRAMMAR)
-    dialect = Dialect(base_path=base_path, health=health, fields=known, limit=limit)
+    uncached = UNCACHED if known is None else {}
+    dialect = Dialect(base_path=base_path, health=health, fields=known, limit=limit, uncached=uncached)
     return replace(ENGINE, title=title, capabilities=frozenset(able), dialect=dialect)
 
 

@@ -107,6 +107,7 @@ def test_a_fault_in_mid_stream_keeps_what_came(house):
         (saying(b"x", Content_Encoding="gzip"), "endpoint.packed"),
         (saying({"error": {"message": "temperature must be below 2"}}, 400), "endpoint.request"),
         (saying({"error": {"message": "only the default", "param": "temperature"}}, 400), "endpoint.field"),
+        (saying({"error": {"message": "too many", "param": "messages[0]"}}, 400), "endpoint.request"),
         (saying({"error": {"message": "no such model"}}), "engine.answered"),
         (saying({"choices": []}), "stream.malformed"),
         (hanging_up, "endpoint.broken"),

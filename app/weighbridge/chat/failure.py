@@ -20,6 +20,9 @@ _TOO_LONG_AS_A_WHOLE = re.compile(
 _UNPICTURED = (400, 404, 415, 422, 500, 501)
 """With these, servers refuse a picture: vLLM and OpenAI 400, OpenRouter 404, Ollama and llama.cpp 500."""
 
+_ASKED = ("model", "messages", "input", "query", "documents")
+"""Fields that a request cannot be without."""
+
 _SHOWN = 500
 _UNREAD_PICTURE = "Failed to load image"
 """What llama.cpp says of a picture that it cannot decode; it does not say which."""
@@ -68,7 +71,7 @@ def _refusal(
     elif told := way.refusal(status, message_of(body), retry_after):
         return told
     else:
-        code = "endpoint.field" if named else "endpoint.request"
+        code = "endpoint.field" if named and not named["field"].startswith(_ASKED) else "endpoint.request"
     message = printable(way.hidden(said))[:_SHOWN]
     return EngineFailed(code, endpoint=way.title, status=status, message=message, **named)
 

@@ -93,33 +93,36 @@ class ModelsRoute:
     async def listing(self, request: Request) -> Response:
         """All models of the library, loaded or not."""
         del request
-        seeing = self._seeing
-        return _json(
-            {"object": "list", "data": [_entry(model, seeing) for model in served(self._library)], **self._house}
-        )
+        loaded = self._loaded
+        entries = [_entry(model, loaded.get(model.id)) for model in served(self._library)]
+        return _json({"object": "list", "data": entries, **self._house})
 
     async def one(self, request: Request) -> Response:
         """One of them, by id or alias. Raises NotFound("model.unknown")."""
-        return _json(_entry(self._library.resolve(request.path_params["name"]), self._seeing))
+        model = self._library.resolve(request.path_params["name"])
+        return _json(_entry(model, self._loaded.get(model.id)))
 
     @property
-    def _seeing(self) -> Mapping[str, bool]:
-        """Whether models that are loaded here take pictures, by their ids: how others would be is not asked."""
-        loaded = (each for each in self._supervisor.running() if each.engine_id != ENDPOINT)
-        return {each.model_id: each.load.projector is not None for each in loaded}
+    def _loaded(self) -> Mapping[str, Running]:
+        return {each.model_id: each for each in self._supervisor.running() if each.state is State.READY}
 
 
-def _entry(model: Model, seeing: Mapping[str, bool]) -> dict[str, Any]:
+def _entry(model: Model, loaded: Running | None) -> dict[str, Any]:
+    """What is known of it as it stands now: how one that is not `loaded` would be loaded is not asked."""
     entry: dict[str, Any] = {"id": model.id, "object": "model", "owned_by": "weighbridge", "format": model.format}
-    sees = seeing.get(model.id) if model.remote is None else model.remote.sees
-    if sees is not None:
-        entry["architecture"] = {"input_modalities": ["text", "image"] if sees else ["text"]}
     if model.remote is not None:
         told = {"owned_by": model.remote.endpoint_id, "leaves_computer": model.leaves, "reach": model.remote.reach}
-        return {**entry, **told, "context_length": model.remote.context}
+        return {**entry, **told, "context_length": model.remote.context, **_goes_in(model.remote.sees)}
+    if loaded is not None:
+        entry |= {"context_length": loaded.slot_context, **_goes_in(loaded.load.projector is not None)}
     with contextlib.suppress(OSError):  # gone since the last scan: then its age is unknown
         entry["created"] = int(model.path.stat().st_mtime)
     return entry
+
+
+def _goes_in(sees: bool | None) -> dict[str, Any]:
+    """What goes into a model, as OpenRouter tells it; nothing where nobody knows whether pictures do."""
+    return {} if sees is None else {"architecture": {"input_modalities": ["text", "image"] if sees else ["text"]}}
 
 
 def _json(value: dict[str, Any]) -> Response:
