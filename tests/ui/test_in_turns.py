@@ -71,3 +71,11 @@ def test_steps_give_way_to_those_of_others(qtbot, turns):
     turns.ask(lambda: seen.append("one"), lambda: seen.append("two"))
     qtbot.waitUntil(lambda: "behind" in seen)
     assert seen == ["one", "two", "behind"]
+
+
+def test_the_turn_in_which_a_step_is_asked_for_takes_none(qtbot, qapp, turns):
+    seen = []
+    turns.ask(lambda: seen.append("one"))
+    qapp.processEvents()
+    assert seen == []
+    qtbot.waitUntil(lambda: seen == ["one"])

@@ -60,3 +60,17 @@ def test_what_is_offered_no_more_is_forgotten_and_what_is_here_stays(qtbot, full
     qtbot.waitUntil(lambda: full.weighing.choice(here[0]) is None)
     assert full.weighing.choice(offered[1]) is not None
     full.weighing.quiet()
+
+
+def test_what_is_in_sight_and_takes_too_long_comes_at_the_next_turns(qtbot, full, monkeypatch):
+    full.memories.start()
+    qtbot.waitUntil(lambda: full.memories.machine is not None)
+    weighing, here = full.weighing, tuple(full.library.models)
+    monkeypatch.setattr("weighbridge.ui.weighing.AT_ONCE_S", 0.0)
+    told = []
+    weighing.weighed.connect(told.extend)
+    weighing.refresh((), here[:3])
+    assert (weighing.busy, told) == (True, [])
+    qtbot.waitUntil(lambda: not weighing.pacing)
+    assert told == [model.id for model in here[:3]]
+    assert all(weighing.choice(model).speeds is not None for model in here[:3])
