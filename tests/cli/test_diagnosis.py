@@ -79,7 +79,7 @@ def test_anyway_is_anyway(home, here, headed, capsys):
     assert "ended by itself with status 3" in err
 
 
-def test_a_look_ahead_that_fails_stands_in_nobodys_way(parrot, capsys, monkeypatch):
+def test_a_look_ahead_that_fails_stands_in_nobodys_way(known_devices, parrot, capsys, monkeypatch):
     def fails(engines):
         raise OSError("no such sensor")
 

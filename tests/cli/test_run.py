@@ -19,6 +19,8 @@ from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.echo import EchoSession, Script
 from weighbridge_engines.installed import is_installed
 
+pytestmark = pytest.mark.usefixtures("known_devices")
+
 
 @pytest.fixture
 def parrot(home):

@@ -12,6 +12,8 @@ from weighbridge.cli.main import run
 from weighbridge.cli.pictures import content
 from weighbridge_engines.catalogue import catalogue
 
+pytestmark = pytest.mark.usefixtures("known_devices")
+
 QUESTION = "what is this"
 
 

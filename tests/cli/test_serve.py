@@ -26,7 +26,7 @@ COMMAND = [sys.executable, "-m", "weighbridge", "serve"]
 
 
 @pytest.fixture
-def models(home):
+def models(home, known_devices):
     folder = home / "data" / "models"
     folder.mkdir(parents=True)
     (folder / "parrot.echo").write_text('{"tps": 0}')
