@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -51,14 +52,47 @@ NOT_CODES = {
 """What looks like a code: two kinds of answer, a command of the window, three files, a setting of an engine."""
 
 
+@dataclass(frozen=True)
+class Source:
+    """What the tests look at of one file."""
+
+    path: Path
+    lengths: dict[str, int]
+    literals: frozenset[str]
+    raised: frozenset[str]
+    imported: frozenset[str | None]
+
+
 @cache
-def trees():
-    return [(path, ast.parse(path.read_text("utf-8"))) for path in SOURCES]
+def sources():
+    """All of them, read once; of their trees nothing is kept."""
+    return [source(path) for path in SOURCES]
 
 
-def functions():
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return [(path, node) for path, tree in trees() for node in ast.walk(tree) if isinstance(node, kinds)]
+def source(path):
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    functions = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return Source(
+        path,
+        {
+            f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
+            for node in functions
+        },
+        frozenset(node.value for node in nodes if is_text(node)),
+        raised_codes(nodes),
+        frozenset(node.module for node in nodes if isinstance(node, ast.ImportFrom)),
+    )
+
+
+def is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def raised_codes(nodes):
+    """The literals that are a code for certain: first arguments of errors, causes and stream faults."""
+    calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
+    named = [node for node in calls if getattr(node.func, "id", getattr(node.func, "attr", "")) in RAISERS]
+    return frozenset(node.args[0].value for node in named if is_text(node.args[0]))
 
 
 def test_files_are_short():
@@ -69,40 +103,25 @@ def test_files_are_short():
 
 
 def test_functions_are_short():
-    lengths = {
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
-        for path, node in functions()
-    }
+    lengths = {name: length for one in sources() for name, length in one.lengths.items()}
     assert not {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION}
     assert statistics.median(lengths.values()) < MEDIAN_FUNCTION
     usual = [length for length in lengths.values() if length < USUAL_FUNCTION]
     assert len(usual) >= 0.9 * len(lengths)
 
 
-def literals(tree):
-    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-
-
-def raised_codes(tree):
-    """The literals that are a code for certain: first arguments of errors, causes and stream faults."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
-    named = [node for node in calls if getattr(node.func, "id", getattr(node.func, "attr", "")) in RAISERS]
-    first = [node.args[0] for node in named]
-    return {node.value for node in first if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-
-
 def test_every_code_is_explained():
     areas = {code.partition(".")[0] for code in WHAT_AND_NEXT}
     used = set()
-    for _, tree in trees():
-        alike = {text for text in literals(tree) if CODE.fullmatch(text) and text.partition(".")[0] in areas}
-        used |= raised_codes(tree) | (alike - NOT_CODES)
+    for one in sources():
+        alike = {text for text in one.literals if CODE.fullmatch(text) and text.partition(".")[0] in areas}
+        used |= one.raised | (alike - NOT_CODES)
     assert len(used) > 50
     assert sorted(used - set(WHAT_AND_NEXT)) == []
 
 
 def test_nothing_is_explained_that_nobody_says():
-    said = {text for path, tree in trees() if path.name not in EXPLAINED_IN for text in literals(tree)}
+    said = {text for one in sources() if one.path.name not in EXPLAINED_IN for text in one.literals}
     said |= {
         code
         for path in (ROOT / "engines").rglob("*.toml")
@@ -159,7 +178,7 @@ def test_qt_setters_leave_none_alone(qapp):
 def test_a_release_leaves_nothing_of_qt_out_that_is_imported():
     spec = (ROOT / "packaging" / "weighbridge.spec").read_text("utf-8")
     (excluded,) = re.findall(r"^EXCLUDED = (\[.*\])$", spec, re.MULTILINE)
-    used = {node.module for _, tree in trees() for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    used = {module for one in sources() for module in one.imported}
     assert "PySide6.QtNetwork" in used
     assert used & set(ast.literal_eval(excluded)) == set()
 
