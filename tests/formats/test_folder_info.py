@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import pytest
 from tests.formats.hub_examples import config, exl3, repository, weights
 from tests.formats.test_configs import QWEN3_8B
@@ -9,6 +12,7 @@ from weighbridge.formats.folder_info import brief_folder_info, whole_config, wit
 from weighbridge.formats.recognise import recognise
 from weighbridge.formats.variant import File, Variant
 
+DATA = Path(__file__).parents[1] / "data"
 MLX = Variant("mlx", "", "4bit g64", (File("model.safetensors", 4_600),), Kind.CHAT, bits_per_weight=4.5)
 
 
@@ -46,6 +50,24 @@ def test_a_quantisation_told_beside_the_config_is_kept_in_it():
     assert info.parameters == WEIGHTS
     assert whole_config({"config.json": {"model_type": "llama"}}.get) == {"model_type": "llama"}
     assert whole_config({}.get) == {}
+
+
+def test_a_folder_of_onnx_runtime_genai_may_have_no_other_config():
+    told = json.loads((DATA / "onnx_tiny" / "genai_config.json").read_text(encoding="utf-8"))
+    config = whole_config({"genai_config.json": told}.get)
+    info = brief_folder_info(Variant("onnx", ""), config)
+    assert (info.architecture, info.layers, info.context_length, info.embedding_length) == ("llama", 2, 512, 32)
+    assert (info.kv_heads, info.key_length, info.config["vocab_size"]) == ((1, 1), 16, 258)
+    assert info.parameters is None  # the width of a layer is not told
+    assert whole_config({"config.json": {"model_type": "qwen3"}, "genai_config.json": told}.get) == {
+        "model_type": "qwen3"
+    }
+
+
+@pytest.mark.parametrize("told", [{}, {"model": 3}, {"model": {"type": [], "decoder": 4}}, {"model": {"decoder": []}}])
+def test_what_it_says_wrongly_is_not_believed(told):
+    info = brief_folder_info(Variant("onnx", ""), whole_config({"genai_config.json": told}.get))
+    assert (info.architecture, info.layers) == (None, None)
 
 
 STORED = {

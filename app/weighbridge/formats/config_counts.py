@@ -57,7 +57,8 @@ def reckoned(config: Config) -> Held:
 def _sizes(config: Mapping[str, object]) -> _Sizes | None:
     layers, hidden = whole(config.get("num_hidden_layers")), whole(config.get("hidden_size"))
     vocabulary, heads = whole(config.get("vocab_size")), whole(config.get("num_attention_heads"))
-    if not layers or not hidden or not vocabulary or not heads:
+    widths = (whole(config.get(key)) for key in ("intermediate_size", "moe_intermediate_size"))
+    if not layers or not hidden or not vocabulary or not heads or not any(widths):
         return None
     kv_heads = whole(config.get("num_key_value_heads")) or heads
     return _Sizes(layers, hidden, vocabulary, heads, kv_heads, whole(config.get("head_dim")) or hidden // heads)

@@ -9,6 +9,7 @@ from weighbridge.formats.architectures import Kind
 from weighbridge.formats.config_counts import reckoned
 from weighbridge.formats.configs import config_info
 from weighbridge.formats.folder_variants import BESIDE
+from weighbridge.formats.genai_config import GENAI, as_config
 from weighbridge.formats.gguf_tensors import Tensor
 from weighbridge.formats.model import ModelInfo
 from weighbridge.formats.packed import Packing, held
@@ -18,8 +19,10 @@ from weighbridge.formats.variant import Variant
 
 
 def whole_config(read: Callable[[str], Config | None]) -> Config:
-    """config.json, with the quantisation that only a file beside it tells. `read` gives the object in a file."""
-    config = read(CONFIG) or {}
+    """config.json, with the quantisation that only a file beside it tells; where there is none, what stands in its
+    place for ONNX Runtime GenAI. `read` gives the object in a file.
+    """
+    config = read(CONFIG) or as_config(read(GENAI) or {})
     for name in BESIDE if quantisation(config, ()) is None else ():
         told = read(name)
         if told and quantisation({}, [told]) is not None:

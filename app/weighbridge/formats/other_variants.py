@@ -9,12 +9,12 @@ from typing import Any
 from weighbridge.base.errors import BadFile
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.folder_variants import asks_to_run_code, config_kind
+from weighbridge.formats.genai_config import GENAI
 from weighbridge.formats.place import CONFIG, Folder, is_below
 from weighbridge.formats.quantisation import whole
 from weighbridge.formats.variant import File, Variant
 
 PIPELINE = "model_index.json"
-GENAI = "genai_config.json"
 _OPENVINO = "openvino_config.json"
 _PICKLES = (".bin", ".ckpt", ".pickle", ".pkl", ".pt", ".pth")
 _NO_WEIGHTS = frozenset({"optimizer.bin", "optimizer.pt", "scheduler.bin", "scheduler.pt", "training_args.bin"})

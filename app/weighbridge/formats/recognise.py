@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from weighbridge.base.errors import BadFile, NotFound
 from weighbridge.formats.exl_names import exl_of_names
 from weighbridge.formats.folder_variants import folder_variant
+from weighbridge.formats.genai_config import GENAI
 from weighbridge.formats.gguf_variants import gguf_variants, is_gguf
 from weighbridge.formats.other_variants import (
-    GENAI,
     PIPELINE,
     diffusers_variant,
     onnx_variants,

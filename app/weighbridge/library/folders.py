@@ -9,10 +9,10 @@ from pathlib import Path
 
 from weighbridge.base.errors import BadFile
 from weighbridge.formats.folder_info import brief_folder_info, whole_config
+from weighbridge.formats.genai_config import GENAI
 from weighbridge.formats.gguf_variants import is_gguf
 from weighbridge.formats.local import local_json, local_tensors
 from weighbridge.formats.model import ModelInfo
-from weighbridge.formats.other_variants import GENAI
 from weighbridge.formats.quantisation import Config
 from weighbridge.formats.recognise import is_model_folder, recognise
 from weighbridge.formats.safetensors import SafetensorsHeader
