@@ -240,3 +240,27 @@ def test_the_server_of_a_draft_is_the_models():
     )
     assert (now.values["context"], now.values["slot_context"]) == (2048, 2048)
     assert settings(Load("m", draft_kind="mtp"), now)[0].effective == 2048
+
+
+def test_what_the_engine_has_no_use_for_is_said_to_be_so():
+    load = Load("m", context=512, threads=3, key_type="q8_0")
+    rows = {row.name: row for row in settings(load, Told(values={"context": 512}), {"context", "key_type"})}
+    assert rows["context"] == Setting("context", 512, 512)
+    assert rows["threads"] == Setting("threads", 3, None, "setting.not_of_engine")
+    assert rows["threads"].unused
+    assert rows["key_type"] == Setting("key_type", "q8_0", None)  # it has that setting and did not tell
+    assert not rows["key_type"].unused
+    assert rows["slots"].reason is None
+    on_card = Told().with_line({"device": "GPU.1", "because": "setting.device_card"}).with_line({"unused": "threads"})
+    rows = {row.name: row for row in settings(load, on_card, {"threads", "device"})}
+    assert rows["threads"] == Setting("threads", 3, None, "setting.unused_here")
+
+
+@pytest.mark.parametrize(("because", "reason"), [("setting.device_card", "setting.device_card"), ("setting.x", None)])
+def test_what_the_engine_chose_to_compute_on_is_shown_with_its_reason(because, reason):
+    told = Told().with_line({"device": "GPU.1", "because": because}).with_line({"kv_bytes": 5, "device": "GPU.1"})
+    assert told.held == {"GPU.1": {"kv_bytes": 5}}
+    rows = {row.name: row for row in settings(Load("m"), told)}
+    assert rows["device"] == Setting("device", None, "GPU.1", reason)
+    asked = {row.name: row for row in settings(Load("m", extra={"device": "GPU.1"}), told)}
+    assert asked["device"] == Setting("device", "GPU.1", "GPU.1")

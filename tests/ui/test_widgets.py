@@ -114,15 +114,20 @@ def test_a_difference_carries_a_mark_and_its_reason(qtbot, services):
             Setting("context", 4000, 4096, "setting.padded"),
             Setting("threads", None, 3),
             Setting("flash_attention", None, None),
+            Setting("batch", 64, None, "setting.not_of_engine"),
+            Setting("device", None, "GPU.1", "setting.device_card"),
         )
     )
     shown = [label.text() for label in table.findChildren(QLabel) if not label.isHidden()]
     assert shown[:2] == ["Requested", "Effective"]
     assert shown[2:5] == ["Context", "4,000", "4,096"]
     marks = [label for label in table.findChildren(QLabel) if label.accessibleName() == "differs"]
-    assert len(marks) == 1
+    assert len(marks) == 2
     assert "auto" in shown
     assert "unknown" in shown
+    assert shown[shown.index("64") + 1] == "not used"
+    assert any(words.startswith("This engine has no such setting") for words in shown)
+    assert any("memory of its own" in words for words in shown)
     assert "requested 4,000, effective 4,096" in table.accessibleDescription()
 
 

@@ -26,6 +26,16 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
         mark("{name} cannot be {value}."),
         mark("It is one of: {known}."),
     ),
+    "setting.device_card": (mark("Nothing was asked for, and a card with memory of its own is the fastest."), ""),
+    "setting.device_full": (
+        mark("No graphics device has room for the model: it is computed on the processor."),
+        mark("Set another device to try one all the same, or a shorter context."),
+    ),
+    "setting.device_only": (mark("This build of the engine sees no graphics device that it can use."), ""),
+    "setting.device_shared": (
+        mark("Nothing was asked for, and the model has room in the memory that the graphics part may take."),
+        "",
+    ),
     "setting.kind.choice": (mark("{name} cannot be {value}."), mark("It is one word out of a list.")),
     "setting.kind.file": (mark("{name} cannot be {value}."), mark("Name a file.")),
     "setting.kind.files": (mark("{name} cannot be {value}."), mark("Name one file or more.")),
@@ -51,6 +61,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
         "",
     ),
     "setting.no_window": (mark("This model has no layers that keep only a window."), ""),
+    "setting.not_of_engine": (mark("This engine has no such setting."), ""),
     "setting.only_library": (
         mark("This engine is a program, which has no {name}."),
         mark("Take it away; a program takes arguments as they are."),
@@ -71,6 +82,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
         mark("There is no setting called {name}."),
         mark("See the list of settings of this engine."),
     ),
+    "setting.unused_here": (mark("It is of no use where this model is computed."), ""),
     "setting.whole_batch": (
         mark("A text that is read as a whole is computed in one batch."),
         "",

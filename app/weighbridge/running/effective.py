@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from weighbridge.running.state import Setting
@@ -35,10 +35,13 @@ SHOWN_IF_ASKED = (
 
 _OF_THE_STAGE = ("stage", "done", "total")
 
-TOLD_ALONE = ("cache_tokens", "concurrency")
-"""What servers tell that nobody asks for: the tokens that the KV cache has room for, and how many full contexts that
-is.
+TOLD_ALONE = ("cache_tokens", "concurrency", "device")
+"""What engines tell that nobody asks for: the tokens that the KV cache has room for, how many full contexts that is,
+and on what they chose to compute.
 """
+
+_REASONS = frozenset({"setting.device_card", "setting.device_full", "setting.device_only", "setting.device_shared"})
+"""Why an engine chose by itself, as it may tell as "because"."""
 
 _FILES = ("projector", "draft", "adapters")
 """Told once for each file."""
@@ -75,7 +78,7 @@ class Told:
             return self
         added = {name: int(value) for name, value in reported.items() if name.endswith("_bytes")}
         values = self._values(reported, added)
-        device = str(reported.get("device", ""))
+        device = str(reported.get("device", "")) if added else ""
         if not values and not added and "stage" not in reported:
             return self
         return replace(
@@ -93,9 +96,9 @@ class Told:
         """Once a draft is loaded, what is told of contexts and caches is its own: that of the model stands before."""
         found: dict[str, object] = {}
         for name, value in reported.items():
-            if name == "adapters":
+            if name in ("adapters", "unused"):
                 found[name] = (*_texts(self.values.get(name)), str(value))
-            elif name not in (*buffers, *_OF_THE_STAGE, "device") and self._takes(name):
+            elif name not in (*buffers, *_OF_THE_STAGE, "device" if buffers else "") and self._takes(name):
                 found[name] = value
         return found
 
@@ -120,14 +123,17 @@ def _sums(sums: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
     return {**sums, **{name: sums.get(name, 0) + amount for name, amount in added.items()}}
 
 
-def settings(load: Load, told: Told) -> tuple[Setting, ...]:
-    """Requested and effective, side by side, for what was asked for or told."""
+def settings(load: Load, told: Told, known: Collection[str] = ()) -> tuple[Setting, ...]:
+    """Requested and effective, side by side, for what was asked for or told. `known` are the names of the settings that
+    the engine has; empty where it tells of none.
+    """
     asked = {name: getattr(load, name) or None if name.startswith("adapter") else getattr(load, name)
              for name in (*SHOWN, *SHOWN_IF_ASKED)}  # fmt: skip
     asked |= {"slot_context": _share(load), **load.sampling, **load.extra}
     values = _completed(load, told.values)
     asked |= {name: None for name in TOLD_ALONE if name not in asked}
     rows = [_setting(load, name, requested, values) for name, requested in asked.items()]
+    rows = [_unused(row, values, known) for row in rows]
     return tuple(
         row
         for row in rows
@@ -153,8 +159,24 @@ def _completed(load: Load, values: Mapping[str, object]) -> Mapping[str, object]
     return {**values, "gpu_layers": 0} if silent and "context" in values else values
 
 
+def _unused(row: Setting, values: Mapping[str, object], known: Collection[str]) -> Setting:
+    """A setting that was asked for and that nothing came of, with the reason where that is known."""
+    if row.requested is None or row.effective is not None or row.name in _NOT_SET:
+        return row
+    if row.name in _texts(values.get("unused")):
+        return replace(row, reason="setting.unused_here")
+    return replace(row, reason="setting.not_of_engine") if known and row.name not in known else row
+
+
+_NOT_SET = ("slots", "slot_context")
+"""What every load has, whether its engine knows it or not."""
+
+
 def _setting(load: Load, name: str, requested: object, values: Mapping[str, object]) -> Setting:
     effective = values.get(name)
+    if requested is None and name == "device":
+        because = str(values.get("because"))
+        return Setting(name, None, effective, because if because in _REASONS else None)
     if _same(requested, effective):
         return Setting(name, requested, requested)
     setting = Setting(name, requested, effective)
@@ -171,7 +193,7 @@ Because = Callable[[int, int, Mapping[str, object]], bool]
 
 _CAUSES: Sequence[tuple[str, tuple[str, ...], Because]] = (
     ("setting.padded", ("context", "slot_context"), lambda asked, got, _: got == _aligned(asked)),
-    ("setting.capped_to_training", ("slot_context",), lambda asked, got, told: got == told.get("trained_context")),
+    ("setting.capped_to_training", ("slot_context", "context"), lambda asked, got, told: got == told.get("trained_context")),
     ("setting.no_device", ("gpu_layers",), lambda asked, got, told: got == 0 and "layers" not in told),
     ("setting.all_layers", ("gpu_layers",), lambda asked, got, told: got == told.get("layers") and got < asked),
     ("setting.capped_to_context", ("batch", "micro_batch"), lambda asked, got, told: got == told.get("context")),

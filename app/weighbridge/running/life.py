@@ -65,13 +65,14 @@ class Life:
         self._engine = engine
         self._changed = changed
         self._told = Told()
+        self._known = frozenset(control.name for control in engine.controls)
         self.running = Running(
             model.id,
             model.title,
             engine.id,
             State.LOADING,
             load,
-            settings(load, Told()),
+            settings(load, Told(), self._known),
             since_s=time.monotonic(),
             moved_s=time.monotonic(),
             build=engine.build,
@@ -98,7 +99,7 @@ class Life:
             self._told = told
             is_ready = self.running.state is State.READY
             stage, steps = (self.running.stage, None) if is_ready else (told.stage, told.steps)
-            shown = settings(self.running.load, told)
+            shown = settings(self.running.load, told, self._known)
             self.publish(stage=stage, steps=steps, buffers=told.buffers, held=told.held, settings=shown)
         if heard and time.monotonic() - self.running.moved_s > _NOTED_S:
             self.publish(moved_s=time.monotonic())

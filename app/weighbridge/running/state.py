@@ -26,7 +26,8 @@ class Setting:
 
     `requested` None: left to the engine; `effective` None: unknown.
 
-    `reason` is a code of `base.explain` where the two differ.
+    `reason` is a code of `base.explain`: why the two differ, why the engine chose so where nothing was asked for, or
+    why it has no use for what was.
     """
 
     name: str
@@ -38,6 +39,11 @@ class Setting:
     def differs(self) -> bool:
         """True where something was asked for and the engine uses something else."""
         return self.requested is not None and self.effective is not None and self.requested != self.effective
+
+    @property
+    def unused(self) -> bool:
+        """True where something was asked for of which the engine makes no use."""
+        return self.requested is not None and self.effective is None and self.reason is not None
 
 
 @dataclass(frozen=True)

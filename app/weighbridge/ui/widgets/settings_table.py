@@ -18,8 +18,8 @@ from weighbridge.ui.widgets.parts import clear, label
 
 
 def difference_in_words(setting: Setting) -> str:
-    """Why the two values differ; empty where they do not."""
-    if not setting.differs:
+    """Why the two values differ, or why the engine chose so; empty where there is nothing to say."""
+    if not setting.differs and setting.reason is None:
         return ""
     values = {"name": setting_name(setting.name), "requested": setting.requested, "effective": setting.effective}
     if setting.reason is None:
@@ -76,13 +76,12 @@ class SettingsTable(QWidget):
         self._grid.addWidget(self._names[-1], line, 0)
         self._grid.addWidget(label(setting_in_words(setting.name, setting.requested, text("auto"))), line, 1, _RIGHT)
         role = "figure" if setting.differs else ""
-        self._grid.addWidget(
-            label(setting_in_words(setting.name, setting.effective, text("unknown")), role), line, 2, _RIGHT
-        )
-        if not setting.differs:
+        self._grid.addWidget(label(_effective(setting), role), line, 2, _RIGHT)
+        if setting.differs or setting.unused:
+            self._grid.addWidget(self._mark(), line, 3)
+        if not (words := difference_in_words(setting)):
             return line + 1
-        self._grid.addWidget(self._mark(), line, 3)
-        self._grid.addWidget(label(difference_in_words(setting), "dim", wrap=True), line + 1, 0, 1, 4)
+        self._grid.addWidget(label(words, "dim", wrap=True), line + 1, 0, 1, 4)
         return line + 2
 
     def _mark(self) -> QLabel:
@@ -93,12 +92,16 @@ class SettingsTable(QWidget):
         return made
 
 
+def _effective(setting: Setting) -> str:
+    return setting_in_words(setting.name, setting.effective, text("not used") if setting.unused else text("unknown"))
+
+
 def _spoken(setting: Setting) -> str:
     said = text(
         "{name}: requested {requested}, effective {effective}",
         name=setting_name(setting.name),
         requested=setting_in_words(setting.name, setting.requested, text("auto")),
-        effective=setting_in_words(setting.name, setting.effective, text("unknown")),
+        effective=_effective(setting),
     )
     return f"{said} {difference_in_words(setting)}".strip()
 
