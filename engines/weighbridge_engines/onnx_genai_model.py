@@ -72,6 +72,8 @@ class OnnxModel:
     def _tell(self, load: Load) -> None:
         if self._on_processor:
             tell(threads=threads_of(load))
+        else:
+            tell(unused="threads")
         tell(context=self.context, batch=self.batch)
         if size := self._cache_bytes():
             tell(kv_bytes=size, device=HOST if self._on_processor else str(self._model.device_type))

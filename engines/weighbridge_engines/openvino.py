@@ -4,17 +4,20 @@ cards. In a process of its own: a step of it lets no other thread of a program g
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from weighbridge_engines.api import Capability, Cause, Device, Engine, Load
 from weighbridge_engines.installed import is_installed
+from weighbridge_engines.openvino_device import CPU, chosen, need_bytes
 from weighbridge_engines.openvino_failures import diagnose
 from weighbridge_engines.openvino_library import imported
-from weighbridge_engines.openvino_model import OpenVinoModel
+from weighbridge_engines.openvino_model import OpenVinoModel, weights_bytes
 from weighbridge_engines.openvino_session import OpenVinoSession
-from weighbridge_engines.openvino_settings import CONTROLS, CPU, checked, suits
-from weighbridge_engines.session_log import report
+from weighbridge_engines.openvino_settings import CONTROLS, DEFAULT_CONTEXT, checked, suits
+from weighbridge_engines.session_log import report, tell
 
 PACKAGE = "openvino-genai"
 _NEEDED = {"openvino_genai": PACKAGE, "jinja2": "jinja2"}
@@ -35,9 +38,11 @@ def version() -> str | None:
 
 
 def devices() -> list[Device]:
-    """What this build can compute on. Call it in a child: it loads drivers."""
+    """What this build can compute on. Call it in a child: it loads drivers. A neural processor is none of it: the
+    way in which models are run here is for processors and graphics devices alone.
+    """
     core = imported("openvino").Core()
-    return [_device(core, name) for name in core.available_devices]
+    return [_device(core, name) for name in core.available_devices if name.startswith((CPU, "GPU"))]
 
 
 def _device(core: Any, name: str) -> Device:
@@ -64,7 +69,19 @@ def _told(core: Any, device: str, name: str) -> object:
 def open_session(load: Load) -> OpenVinoSession:
     """Load, with what is known of it on standard error. Raises Unsupported."""
     checked(load)
+    load = placed(load)
     return OpenVinoSession(OpenVinoModel(load), load)
+
+
+def placed(load: Load) -> Load:
+    """`load` with the device that it asks for, or the one that is chosen for it; which one is told, and why."""
+    if "device" in load.extra:
+        tell(device=load.extra["device"])
+        return load
+    path = Path(load.model)
+    device, because = chosen(devices(), need_bytes(path, weights_bytes(path), load.context or DEFAULT_CONTEXT))
+    tell(device=device, because=because)
+    return replace(load, extra={**load.extra, "device": device})
 
 
 ENGINE = Engine(

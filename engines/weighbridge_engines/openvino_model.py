@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge_engines.api import HOST, ContextExceeded, Load
+from weighbridge_engines.openvino_device import CPU
 from weighbridge_engines.openvino_library import imported
 from weighbridge_engines.openvino_settings import (
-    CPU,
     DEFAULT_CONTEXT,
     block_of,
     device_of,
@@ -77,6 +77,8 @@ class OpenVinoModel:
         on_processor = device_of(self._load) == CPU
         if on_processor:
             tell(threads=threads_of(self._load))
+        else:
+            tell(unused="threads")
         tell(context=self.context, batch=self.batch)
         size = self._pipeline.get_metrics().kv_cache_size_in_bytes
         tell(kv_bytes=size, device=HOST if on_processor else device_of(self._load))

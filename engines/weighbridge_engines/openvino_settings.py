@@ -11,9 +11,9 @@ from weighbridge_engines import llama_settings
 from weighbridge_engines.api import Cause, FileFacts, Load
 from weighbridge_engines.controls import Change, Control, Home, Kind, check_alone
 from weighbridge_engines.library_sampling import check_penalty, chosen, controls_of, is_greedy
+from weighbridge_engines.openvino_device import CPU
 from weighbridge_engines.prompt_steps import prompt_step
 
-CPU = "CPU"
 DEFAULT_CONTEXT = 4096
 _CPU_BLOCK, _CARD_BLOCK = 32, 16
 """Tokens of one block of the KV cache."""
@@ -58,7 +58,7 @@ CONTROLS: tuple[Control, ...] = (
     Control("precision", "processor", Kind.CHOICE, "INFERENCE_PRECISION_HINT", _ALL, Home.EXTRA,
             choices=("f32", "bf16", "f16")),
     Control("device", "cards", Kind.CHOICE, "device", _BOTH, Home.EXTRA,
-            choices=(CPU, "GPU", "GPU.0", "GPU.1", "GPU.2", "GPU.3"), default=CPU),
+            choices=(CPU, "GPU", "GPU.0", "GPU.1", "GPU.2", "GPU.3")),
     *_TEMPLATE,
     *controls_of(PARAMETERS, PARAMETERS),
 )  # fmt: skip
@@ -91,7 +91,7 @@ def checked(load: Load) -> None:
 
 
 def device_of(load: Load) -> str:
-    """On what to compute."""
+    """On what to compute: the processor unless `load` names a device, as one does that is `placed`."""
     return str(load.extra.get("device", CPU))
 
 

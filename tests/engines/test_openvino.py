@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -9,9 +10,19 @@ import sys
 import pytest
 
 from weighbridge_engines import openvino
-from weighbridge_engines.api import Cause, ContextExceeded, FileFacts, Load, Request, RequestRefused, Unsupported
+from weighbridge_engines.api import (
+    Cause,
+    ContextExceeded,
+    Device,
+    FileFacts,
+    Load,
+    Request,
+    RequestRefused,
+    Unsupported,
+)
 from weighbridge_engines.installed import is_installed
 from weighbridge_engines.openvino_cache import Known
+from weighbridge_engines.openvino_device import chosen, need_bytes, row_elements
 from weighbridge_engines.openvino_failures import diagnose
 from weighbridge_engines.openvino_model import last_words, weights_bytes
 from weighbridge_engines.openvino_settings import checked, generation, properties, scheduling, suits
@@ -32,6 +43,81 @@ def test_what_a_load_means_for_the_device():
     assert properties(told)["INFERENCE_PRECISION_HINT"] == "bf16"
     assert properties(told)["KV_CACHE_PRECISION"] == "u8"
     assert properties(Load("/m", extra={"device": "GPU.1"})) == {}
+
+
+GIB = 1 << 30
+PROCESSOR = Device("CPU", "Core", "cpu")
+PART = Device("GPU.0", "UHD Graphics (iGPU)", "shared", 12 * GIB)
+CARD = Device("GPU.1", "Arc A770 (dGPU)", "gpu", 16 * GIB)
+OTHER = Device("GPU.2", "Arc A380 (dGPU)", "gpu", 6 * GIB)
+UNTOLD = Device("GPU", "Arc (dGPU)", "gpu")
+
+
+@pytest.mark.parametrize(
+    ("devices", "need_gib", "device", "because"),
+    [
+        ([PROCESSOR], 1, "CPU", "setting.device_only"),
+        ([PROCESSOR, PART, OTHER, CARD], 5, "GPU.1", "setting.device_card"),
+        ([PROCESSOR, PART, OTHER], 5, "GPU.2", "setting.device_card"),
+        ([PROCESSOR, PART, OTHER], 8, "GPU.0", "setting.device_shared"),
+        ([PROCESSOR, PART, OTHER], 13, "CPU", "setting.device_full"),
+        ([PROCESSOR, UNTOLD], 99, "GPU", "setting.device_card"),
+        ([], 1, "CPU", "setting.device_only"),
+    ],
+)
+def test_it_computes_on_the_fastest_device_that_has_room(devices, need_gib, device, because):
+    assert chosen(devices, need_gib * GIB) == (device, because)
+
+
+def test_what_a_model_takes_of_a_card(tmp_path):
+    assert need_bytes(tmp_path, 1000, 4096) == 1100
+    config = {"num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3, "hidden_size": 576}
+    assert row_elements(config) == 30 * 2 * 3 * 64
+    assert row_elements({**config, "num_key_value_heads": None, "head_dim": 32}) == 30 * 2 * 9 * 32
+    assert row_elements({**config, "hidden_size": "576"}) == 0
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert need_bytes(tmp_path, 1000, 10) == int((1000 + 10 * 11520 * 2) * 1.1)
+    (tmp_path / "config.json").write_text("[", encoding="utf-8")
+    assert need_bytes(tmp_path, 1000, 10) == 1100
+
+
+def test_a_load_without_a_device_gets_one_that_is_told_with_its_reason(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(openvino, "devices", lambda: [PROCESSOR, PART, CARD])
+    (tmp_path / "openvino_model.bin").write_bytes(b"x")
+    placed = openvino.placed(Load(str(tmp_path), extra={"precision": "f16"}))
+    assert placed.extra == {"precision": "f16", "device": "GPU.1"}
+    asked = openvino.placed(Load(str(tmp_path), extra={"device": "GPU.0"}))
+    assert asked.extra == {"device": "GPU.0"}
+    told = [report(line) for line in capsys.readouterr().err.splitlines()]
+    assert told == [{"device": "GPU.1", "because": "setting.device_card"}, {"device": "GPU.0"}]
+
+
+class Core:
+    """What OpenVINO's core tells of a machine with a neural processor, a graphics part and a card."""
+
+    available_devices = ("CPU", "GPU.0", "GPU.1", "NPU")
+
+    def get_property(self, device, name):
+        told = {
+            "CPU": {"FULL_DEVICE_NAME": "Core Ultra", "DEVICE_TYPE": "Type.INTEGRATED"},
+            "GPU.0": {"FULL_DEVICE_NAME": "Arc 140V (iGPU)", "DEVICE_TYPE": "Type.INTEGRATED",
+                      "GPU_DEVICE_TOTAL_MEM_SIZE": 12 * GIB},
+            "GPU.1": {"FULL_DEVICE_NAME": "Arc A770 (dGPU)", "DEVICE_TYPE": "Type.DISCRETE",
+                      "GPU_DEVICE_TOTAL_MEM_SIZE": 16 * GIB},
+            "NPU": {"FULL_DEVICE_NAME": "AI Boost", "DEVICE_TYPE": "Type.INTEGRATED"},
+        }[device]  # fmt: skip
+        if name not in told:
+            raise RuntimeError(name)
+        return told[name]
+
+
+def test_what_it_can_use_are_processors_and_graphics_devices(monkeypatch):
+    monkeypatch.setattr(openvino, "imported", lambda _name: type("Library", (), {"Core": Core}))
+    assert openvino.devices() == [
+        Device("CPU", "Core Ultra", "cpu"),
+        Device("GPU.0", "Arc 140V (iGPU)", "shared", 12 * GIB),
+        Device("GPU.1", "Arc A770 (dGPU)", "gpu", 16 * GIB),
+    ]
 
 
 def test_the_cache_has_room_for_the_context_and_for_what_is_kept_besides():
