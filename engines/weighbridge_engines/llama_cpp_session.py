@@ -15,8 +15,9 @@ from weighbridge_engines.llama_cpp_model import LlamaModel
 from weighbridge_engines.llama_cpp_parameters import OUTPUTS
 from weighbridge_engines.llama_cpp_sampler import Sampler, grammar_sampler, log_softmax
 from weighbridge_engines.pieces import Pieces
-from weighbridge_engines.prompts import CHATML, Templated
+from weighbridge_engines.prompts import Templated
 from weighbridge_engines.schemas import FIELD, check_schema, patterns
+from weighbridge_engines.templates import CHATML
 
 
 class LlamaSession:

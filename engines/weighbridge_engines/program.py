@@ -147,7 +147,8 @@ def _missing(entry: Entry, place: Place, *, own: bool) -> Cause | None:
         return Cause("program.not_for_system", {"systems": ", ".join(entry.systems), "system": system})
     absent = _absent(entry.package.split()) if own and entry.package else None
     if absent is None and place.there:
-        return None
+        unheld = entry.starter and place.python is None
+        return Cause("program.no_python", {"engine": entry.title, "path": place.program}) if unheld else None
     if entry.get and own:
         return Cause("program.to_get", {"engine": entry.title, "get": entry.get})
     return Cause("build.no_program", {"path": place.program or place.folder or entry.program})

@@ -98,6 +98,8 @@ def _check_words(entry: Entry, words: tuple[str, ...]) -> None:
 def _head(entry: Entry, place: Place) -> list[str]:
     if entry.script:
         return [place.python or entry.program, str(Path(place.folder or "") / entry.script)]
+    if entry.starter and place.python is not None:
+        return [place.python, str(START.with_name(entry.starter))]
     if entry.key == "argument" and place.python is not None:
         return [place.python, str(START), entry.entry, entry.key_by]
     return [place.program or entry.program]

@@ -37,13 +37,13 @@ def place_of(entry: Entry, path: str) -> Place:
     """Where `entry` is, by the `path` of a Python, of the program itself, or of its folder."""
     if entry.script:
         return _in_folder(entry, Path(path))
-    if not entry.package and entry.key != "argument":
+    if not entry.package and not entry.by_python:
         return Place(path)
     if entry.package and is_python(path):
         beside = str(Path(path).with_name(entry.program + _ENDING))
-        return Place(python=path) if entry.key == "argument" else Place(beside, path)
+        return Place(python=path) if entry.by_python else Place(beside, path)
     python = python_of(path)
-    return Place(python=python) if entry.key == "argument" and python else Place(path, python)
+    return Place(python=python) if entry.by_python and python else Place(path, python)
 
 
 def _in_folder(entry: Entry, folder: Path) -> Place:

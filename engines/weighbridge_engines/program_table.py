@@ -17,6 +17,7 @@ from weighbridge_engines.controls import Change, Control, Home, Kind
 
 SHARES = ("", "all", "static", "rest")
 KEYS = ("none", "variable", "argument", "file")
+STARTERS = ("", "transformers_serve.py")
 SYSTEMS = ("linux", "darwin", "windows")
 FIELDS = frozenset(one.name for one in fields(Load)) - {"model", "alias", "sampling", "extra", "task", "engine"}
 """What a setting of an entry may be called that is a field of a `Load`; any other name is its own."""
@@ -91,6 +92,7 @@ class Entry:
     package: str = ""
     script: str = ""
     entry: str = ""
+    starter: str = ""
     systems: tuple[str, ...] = SYSTEMS
     vendors: frozenset[str] = frozenset()
     processor: str = "yes"
@@ -110,6 +112,11 @@ class Entry:
     says: tuple[Saying, ...] = ()
     fails: tuple[Failing, ...] = ()
     yours: bool = False
+
+    @property
+    def by_python(self) -> bool:
+        """Whether a file of ours starts it, by its own Python."""
+        return bool(self.starter) or self.key == "argument"
 
     @property
     def controls(self) -> tuple[Control, ...]:
@@ -272,6 +279,7 @@ def _of_server(told: _Told) -> dict[str, Any]:
         raise told.wrong("ready_s", "is no time")
     return {
         "key": told.one_of("key", KEYS, "none"),
+        "starter": told.one_of("starter", STARTERS, ""),
         "named_by": told.one_of("named_by", ("alias", "model", "model_name"), "alias"),
         "base_path": str(told.take("base_path", str, "/v1")),
         "health": str(told.take("health", str, "/health")),
@@ -307,6 +315,8 @@ def _consistent(told: _Told, made: Mapping[str, Any]) -> None:
         raise told.wrong("option", f"there are two of {min(twice)}")
     if made["key"] != "none" and not made["key_by"]:
         raise told.wrong("key_by", "is missing")
+    if made["starter"] and not made["package"]:
+        raise told.wrong("package", "is missing: it is started by the Python of that package")
     if made["key"] == "argument" and not made["entry"]:
         raise told.wrong("entry", "is missing: the key must not stand on the command line")
     if made["share"] and "memory_share" not in names:

@@ -9,14 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge_engines.api import Load, Request, RequestRefused
-from weighbridge_engines.templates import Failed, Objected, Renderer
+from weighbridge_engines.templates import CHATML, Failed, Objected, Renderer
 from weighbridge_engines.turns import forms
-
-CHATML = (
-    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-"""For a model that brings no template."""
 
 MOST_BYTES = 64 << 20
 """A file of a tokenizer's settings lists its added tokens; some have thousands."""

@@ -14,6 +14,12 @@ from typing import Any
 
 from weighbridge_engines import chat_template
 
+CHATML = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+"""For a model that brings no template."""
+
 _PATIENCE_S = 2.0
 """How much longer than its own limit the process may take; where the system has no timer, that is what ends it."""
 

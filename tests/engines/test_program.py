@@ -95,7 +95,8 @@ def test_they_listen_to_this_machine_alone(engine):
 
 
 def test_what_a_load_sets_by_environment():
-    assert BY_ID["transformers"].environment_of(LOAD) == {"OMP_NUM_THREADS": "3"}
+    told = {"OMP_NUM_THREADS": "3", "WEIGHBRIDGE_CONTEXT": "4096"}
+    assert BY_ID["transformers"].environment_of(LOAD) == told
     assert BY_ID["sglang"].environment_of(LOAD) == {}
     assert BY_ID["vllm"].environment_of(changed("vllm", ray_address="10.0.0.1:6379"))["RAY_ADDRESS"] == "10.0.0.1:6379"
 
@@ -163,9 +164,14 @@ def test_a_script_elsewhere_tells_its_python(tmp_path):
     place, elsewhere = environment(tmp_path / "env"), tmp_path / "transformers"
     elsewhere.write_text(f"#!{place}/python\n")
     elsewhere.chmod(0o755)
-    assert BY_ID["transformers"].placed(str(elsewhere)).python == str(place / "python")
+    told = BY_ID["transformers"].placed(str(elsewhere))
+    assert (told.python, told.missing()) == (str(place / "python"), None)
+    assert told.command(LOAD, 1)[:4] == [
+        str(place / "python"), str(START.with_name("transformers_serve.py")), "serve", "/m/a model",
+    ]  # fmt: skip
     elsewhere.write_text("#!/bin/sh\n")
-    assert BY_ID["transformers"].placed(str(elsewhere)).python is None
+    unheld = BY_ID["transformers"].placed(str(elsewhere))
+    assert (unheld.python, unheld.missing().code) == (None, "program.no_python")
 
 
 @posix
@@ -278,6 +284,10 @@ def test_what_the_log_of_vllm_tells(line, told):
             " context_len=4096, available_gpu_mem=2.11 GB",
             {"cache_tokens": 41000, "slots": 160, "context": 4096},
         ),
+        ("transformers", "weighbridge: context = 2048", {"context": 2048}),
+        ("transformers", "weighbridge: trained context = 8192", {"trained_context": 8192}),
+        ("transformers", "weighbridge: trained context = None", {}),
+        ("transformers", "weighbridge: dtype = torch.float32", {"dtype": "float32"}),
         ("transformers", "\x1b[33m[transformers] Loading /m\x1b[0m", {"stage": "reading"}),
         (
             "transformers",
@@ -354,6 +364,24 @@ def test_what_other_logs_tell(engine_id, line, told):
             {"reason": "Should have a `model_type` key in its config.json"},
         ),
         ("transformers", "[Errno 98] error while attempting to bind", "engine.port_taken", {}),
+        (
+            "transformers",
+            "weighbridge: this version of transformers is not known: No module named 'uvicorn'",
+            "program.no_module",
+            {"package": "uvicorn"},
+        ),
+        (
+            "transformers",
+            "weighbridge: this version of transformers is not known: no attribute 'GenerateManager'",
+            "program.other_version",
+            {"reason": "no attribute 'GenerateManager'"},
+        ),
+        (
+            "transformers",
+            "weighbridge: the chat template failed (time): more than 10 s",
+            "engine.template",
+            {"reason": "(time): more than 10 s"},
+        ),
         ("transformers", "ModuleNotFoundError: No module named 'uvicorn'", "program.no_module", {"package": "uvicorn"}),
         (
             "transformers",

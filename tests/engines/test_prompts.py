@@ -3,7 +3,8 @@
 import pytest
 
 from weighbridge_engines.api import Load, Request
-from weighbridge_engines.prompts import CHATML, Prompts, special_tokens, template_in
+from weighbridge_engines.prompts import Prompts, special_tokens, template_in
+from weighbridge_engines.templates import CHATML
 
 
 def folder_with(place, **files):

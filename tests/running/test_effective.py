@@ -163,6 +163,13 @@ CONTEXT = (
         (Load("m", gpu_layers=99), ("I offloaded 31/31 layers to GPU",), "gpu_layers", 31, "setting.all_layers"),
         (Load("m", gpu_layers=9), ("I offloaded 3/31 layers to GPU",), "gpu_layers", 3, "setting.changed_by_engine"),
         (Load("m", context=16384), CONTEXT, "slot_context", 8192, "setting.capped_to_training"),
+        (
+            Load("m", context=16384),
+            ("I print_info: n_ctx_train = 8192", "I llama_context: n_ctx = 8192"),
+            "context",
+            8192,
+            "setting.capped_to_training",
+        ),
         (Load("m", micro_batch=2048), CONTEXT, "micro_batch", 512, "setting.capped_to_batch"),
         (
             Load("m", batch=99_999, context=16384),

@@ -190,6 +190,10 @@ ENGINES: Mapping[str, tuple[str, str]] = {
         mark("{engine} lacks the Python package {package}."),
         mark("Install it into the engine's environment, or install the engine anew."),
     ),
+    "program.no_python": (
+        mark("{path} does not tell which Python runs it, and {engine} is started by that."),
+        mark("Name the Python of its environment instead, or install {engine} anew."),
+    ),
     "program.no_room_for_cache": (
         mark("{engine} loaded the weights, and too little memory was left for the KV cache."),
         mark("Give it a larger share of the card's memory, or choose a smaller quantisation or a shorter context."),
@@ -234,14 +238,6 @@ ENGINES: Mapping[str, tuple[str, str]] = {
         mark("Where its port is taken it moves to the next one in silence: the port that it tells is checked."),
         "",
     ),
-    "program.note.no_context_limit": (
-        mark("It knows no limit of the context: a long prompt takes as much memory as it needs."),
-        "",
-    ),
-    "program.note.no_keys": (
-        mark("It knows no keys: whoever uses this machine can ask it while it runs."),
-        "",
-    ),
     "program.note.open_by_default": (
         mark("By itself it listens to the whole network; it is started for this machine alone."),
         "",
@@ -257,6 +253,10 @@ ENGINES: Mapping[str, tuple[str, str]] = {
     "program.other_backend": (
         mark("This part of {engine} does not know the model."),
         mark("Load it with {setting} set to {instead}."),
+    ),
+    "program.other_version": (
+        mark("This version of {engine} is not known here: {reason}"),
+        mark("Install another version of it, from 5.23 on."),
     ),
     "program.quantisation_needs_card": (
         mark("The quantisation {method} needs a card of compute capability {least}; the one here has {has}."),
