@@ -8,6 +8,7 @@ from tests.chat.standin import DONE, chunk, event
 from tests.endpoint_server import EndpointServer, hanging_up, lending, listing, saying, streaming, trusting, tunnelling
 
 from weighbridge.base.errors import Cancelled, EngineFailed, Refused
+from weighbridge.base.explain import explain
 from weighbridge.base.task import Task
 from weighbridge.chat.client import ChatClient
 from weighbridge.chat.events import Delta, Done, Finish, StreamFault, Usage
@@ -55,6 +56,7 @@ def code_of(house, answer):
     with pytest.raises(EngineFailed) as caught:
         ask(house, answer)
     assert house.log.requests[-1].error == caught.value.code
+    assert "{" not in str(explain(caught.value))
     return caught.value.code
 
 

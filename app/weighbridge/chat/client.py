@@ -185,7 +185,7 @@ def is_pictured(body: Mapping[str, Any]) -> bool:
 def _require_stream(answer: httpx2.Response, way: Way | None, *, pictured: bool) -> None:
     """Raise what an answer means that is none, and what a page or a packed body of a server elsewhere means."""
     if answer.status_code != 200:
-        raise failure(answer.status_code, _some(answer), way, answer.headers.get("retry-after"), pictured=pictured)
+        raise failure(answer.status_code, _some(answer), way, answer.headers, pictured=pictured)
     if way is not None:
         way.require_readable(answer.headers.get("content-type", ""), answer.headers.get("content-encoding", ""))
 

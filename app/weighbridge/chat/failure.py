@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
@@ -32,7 +34,7 @@ def failure(
     status: int,
     body: bytes,
     way: Way | None = None,
-    retry_after: str | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
     *,
     pictured: bool = False,
 ) -> WeighbridgeError:
@@ -42,8 +44,8 @@ def failure(
     Refused("context.exceeded", prompt_tokens=, context=) where the prompt does not fit the context,
     Refused("message.image_unread", field=) where a picture cannot be decoded, else
     EngineFailed("engine.answered", status=, message=) with the engine's own words, and the `field=` that it names.
-    What a server of somebody else says (a key, a limit with its `retry_after`, a field or a picture that it does not
-    take, a fault of its own) is EngineFailed with a code of "endpoint.".
+    What a server of somebody else says (a key, a limit, a field or a picture that it does not take, a fault of its own)
+    is EngineFailed with a code of "endpoint."; `headers` of its answer tell more.
     """
     error = _error_in(body)
     if isinstance(error, dict) and _is_too_long(error):
@@ -58,17 +60,17 @@ def failure(
         return Refused("message.image_unread", field="messages")
     if way is None:
         return EngineFailed("engine.answered", status=status, message=error_message(error), **_field(error))
-    return _refusal(status, body, way, retry_after, _field(error), pictured=pictured and way.sees is not True)
+    return _refusal(status, body, way, headers, _field(error), pictured=pictured and way.sees is not True)
 
 
 def _refusal(
-    status: int, body: bytes, way: Way, retry_after: str | None, named: dict[str, Any], *, pictured: bool
+    status: int, body: bytes, way: Way, headers: Mapping[str, str], named: dict[str, Any], *, pictured: bool
 ) -> WeighbridgeError:
     """What a server of somebody else says."""
     said = message_of(body) or error_message(_error_in(body))
     if pictured and status in _UNPICTURED:
         code, named = "endpoint.picture", {}
-    elif told := way.refusal(status, message_of(body), retry_after):
+    elif told := way.refusal(status, message_of(body), headers):
         return told
     else:
         code = "endpoint.field" if named and not named["field"].startswith(_ASKED) else "endpoint.request"

@@ -96,7 +96,7 @@ class _Exchange:
                 if answer.status != 200:
                     said = await answer.read(_MAX_ERROR_BYTES)
                     shown = bool(self._request.pictures)
-                    error = failure(answer.status, said, lease.way, answer.retry_after, pictured=shown)
+                    error = failure(answer.status, said, lease.way, answer.headers, pictured=shown)
                     raise self._request.placed(error)
                 if self._request.streamed:
                     await self._stream(answer)

@@ -24,7 +24,7 @@ _READ_BYTES = 1 << 16
 
 
 class Answer:
-    """An engine's answer: its status, and its body piece by piece. `retry_after` is the header of that name."""
+    """An engine's answer: its status, its headers by their names in small letters, and its body piece by piece."""
 
     def __init__(
         self, connection: h11.Connection, reader: asyncio.StreamReader, head: h11.Response, way: Way | None
@@ -32,9 +32,8 @@ class Answer:
         self._connection = connection
         self._reader = reader
         self._way = way
-        self._headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
+        self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
         self.status = head.status_code
-        self.retry_after = self._headers.get("retry-after")
         self.count = 0
 
     async def pieces(self) -> AsyncIterator[bytes]:
@@ -59,7 +58,7 @@ class Answer:
     def require_readable(self) -> None:
         """Raise EngineFailed where a server elsewhere answers with a web page, or packs its answers."""
         if self._way is not None and self.status == 200:
-            self._way.require_readable(self._headers.get("content-type", ""), self._headers.get("content-encoding", ""))
+            self._way.require_readable(self.headers.get("content-type", ""), self.headers.get("content-encoding", ""))
 
 
 @contextlib.asynccontextmanager

@@ -78,7 +78,7 @@ class WholeRoute:
         body = json_bytes(lease.spoken(fields))
         async with post(lease.address(self._task.path), lease.headers, body, lease.way) as told:
             if told.status != 200:
-                raise failure(told.status, await told.read(_MAX_ERROR_BYTES), lease.way, told.retry_after)
+                raise failure(told.status, await told.read(_MAX_ERROR_BYTES), lease.way, told.headers)
             return await told.read(_MAX_ANSWER_BYTES)
 
 

@@ -32,11 +32,11 @@ def test_how_long_to_wait(told, seconds):
     ],
 )
 def test_what_an_answer_means(status, code):
-    cause = answered(status, "words", None, "Groq", "https://x")
+    cause = answered(status, "words", {}, "Groq", "https://x")
     assert (cause and cause.code) == code
 
 
 def test_a_limit_says_for_how_long():
-    cause = answered(429, "slow \x1b[31m down", "7", "Groq", "https://x")
+    cause = answered(429, "slow \x1b[31m down", {"retry-after": "7"}, "Groq", "https://x")
     assert (cause.code, cause.values["seconds"], cause.values["status"]) == ("endpoint.wait", 7, 429)
     assert "\x1b" not in cause.values["message"]

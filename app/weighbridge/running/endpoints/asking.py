@@ -148,11 +148,9 @@ class Asker:
 
     def _require_good(self, got: Got) -> None:
         endpoint = self._endpoint
-        cause = answered(
-            got.status, self._message(got), got.headers.get("retry-after"), endpoint.title, endpoint.address
-        )
+        cause = answered(got.status, self._message(got), got.headers, endpoint.title, endpoint.address)
         if cause is not None:
-            raise Failed(self._led(cause, got))
+            raise Failed(self._cause("endpoint.needs_key") if self._wants_key(cause) else cause)
         if got.status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
             raise Failed(self._cause("endpoint.no_route", status=got.status))
         if got.status != HTTPStatus.OK:
@@ -162,10 +160,8 @@ class Asker:
         except EngineFailed as error:
             raise Failed(Cause(error.code, error.values)) from None
 
-    def _led(self, cause: Cause, got: Got) -> Cause:
-        if cause.code == "endpoint.key" and not self._way.key:
-            return self._cause("endpoint.needs_key")
-        return Cause(cause.code, {**cause.values, "location": got.headers.get("location", "")[:200]})
+    def _wants_key(self, cause: Cause) -> bool:
+        return cause.code == "endpoint.key" and not self._way.key
 
     def _other_path(self, cause: Cause) -> str | None:
         """Where the list is, if not where it was looked for: only a server that has answered is asked again."""

@@ -7,7 +7,7 @@ import json
 import re
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 
 from weighbridge.base.printable import printable
@@ -48,19 +48,19 @@ def _code(error: BaseException) -> str | None:
     return "endpoint.no_way" if isinstance(error, OSError) and error.errno in _NO_WAY else None
 
 
-def answered(status: int, message: str, retry_after: str | None, title: str, address: str) -> Cause | None:
+def answered(status: int, message: str, headers: Mapping[str, str], title: str, address: str) -> Cause | None:
     """What an answer with `status` means; None for a good one, and for a refusal that is about the request itself.
 
-    `message` is the server's own words, `retry_after` the header of that name.
+    `message` is the server's own words; of its `headers`, by their names in small letters, two tell more.
     """
     told = {"endpoint": title, "address": address, "status": status, "message": printable(message)[:_SHOWN]}
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        seconds = seconds_to_wait(retry_after)
+        seconds = seconds_to_wait(headers.get("retry-after"))
         return (
             Cause("endpoint.limit", told) if seconds is None else Cause("endpoint.wait", {**told, "seconds": seconds})
         )
     if 300 <= status < 400:
-        return Cause("endpoint.redirect", told)
+        return Cause("endpoint.redirect", {**told, "location": printable(headers.get("location", "?"))[:_SHOWN]})
     if status >= 500:
         return Cause("endpoint.server", told)
     code = {401: "endpoint.key", 402: "endpoint.credit", 403: "endpoint.denied", 407: "endpoint.proxy"}.get(status)

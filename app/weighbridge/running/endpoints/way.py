@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -80,7 +80,7 @@ class Way:
         """The error for a connection that failed or broke."""
         return failed(broken(error, self.title, self.address))
 
-    def refusal(self, status: int, message: str, retry_after: str | None) -> WeighbridgeError | None:
+    def refusal(self, status: int, message: str, headers: Mapping[str, str]) -> WeighbridgeError | None:
         """The error for an answer with `status`; None where it is about the request itself, or good."""
         message = self.hidden(message)
         if status == HTTPStatus.NOT_FOUND:
@@ -91,7 +91,7 @@ class Way:
                 "message": printable(message)[:200],
             }
             return failed(Cause("endpoint.no_model", told))
-        cause = answered(status, message, retry_after, self.title, self.address)
+        cause = answered(status, message, headers, self.title, self.address)
         return None if cause is None else failed(cause)
 
     def require_readable(self, content_type: str, encoding: str) -> None:
