@@ -89,14 +89,14 @@ def test_a_first_start_without_an_engine_offers_the_command_that_installs_one(qt
     absent = dataclasses.replace(catalogue()["llama_server"], missing=lambda: Cause("engine.not_installed"))
     program = Program(qapp, default_paths(), lambda: {ENGINE.id: ENGINE, absent.id: absent})
     window = filled(qtbot, program)
-    qtbot.waitUntil(window._errors.isVisible)
-    assert "No engine is installed" in window._errors.shown_report.what
-    go, copy = window._errors.buttons
+    qtbot.waitUntil(window.errors.isVisible)
+    assert "No engine is installed" in window.errors.shown_report.what
+    go, copy = window.errors.buttons
     copy.click()
     assert qapp.clipboard().text() == command_for(absent)
     go.click()
     assert window.page_name == "engines"
-    assert not window._errors.isVisible()
+    assert not window.errors.isVisible()
     qtbot.waitUntil(lambda: [one.hint.title for one in window.page.banners] == ["Install llama.cpp"])
     window.show_page("machine")
     qtbot.waitUntil(lambda: any("No engine is installed" in one.said for one in window.pages["machine"]._said))
@@ -110,8 +110,8 @@ def test_a_database_that_cannot_be_opened_is_said_in_the_window(qtbot, qapp, hom
     paths.data.write_text("a file where the folder should be")
     program = Program(qapp, paths, dict)
     program.open()
-    qtbot.waitUntil(program.window._errors.isVisible)
-    assert str(paths.database) in program.window._errors.shown_report.whole
+    qtbot.waitUntil(program.window.errors.isVisible)
+    assert str(paths.database) in program.window.errors.shown_report.whole
     program.close()
     program.window.deleteLater()
 

@@ -208,10 +208,10 @@ def _memories(found):
 
 def test_an_error_that_belongs_to_no_page_is_shown_and_escape_takes_it_away(window, full):
     full.bus.failed.emit(ZeroDivisionError("division by zero"))
-    assert window._errors.isVisible()
-    assert "ZeroDivisionError" in window._errors.shown_report.details
+    assert window.errors.isVisible()
+    assert "ZeroDivisionError" in window.errors.shown_report.details
     press(window, Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier)
-    assert not window._errors.isVisible()
+    assert not window.errors.isVisible()
 
 
 def test_what_was_wrong_with_the_settings_is_said(qtbot, qapp, full):
@@ -221,7 +221,7 @@ def test_what_was_wrong_with_the_settings_is_said(qtbot, qapp, full):
     window = Window(Theme(qapp, settings), settings, Bus())
     qtbot.addWidget(window, before_close_func=lambda _window: window.shut())
     window.fill(full, MAKERS, "library")
-    assert "port" in window._errors.shown_report.what
+    assert "port" in window.errors.shown_report.what
 
 
 def test_closing_is_left_to_the_program(qtbot, window):
@@ -381,5 +381,5 @@ def fits(widget, page):
 
 def test_errors_carry_their_code_in_the_report(window):
     window.show_error(WeighbridgeError("internal", kind="X"))
-    window._errors.copy_report()
+    window.errors.copy_report()
     assert "internal(kind='X')" in QApplication.clipboard().text()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from weighbridge.base.settings import Settings
-from weighbridge.ui.services import Services
+
+if TYPE_CHECKING:
+    from weighbridge.ui.services import Services
 
 
 def _places(settings: Settings) -> tuple[object, ...]:

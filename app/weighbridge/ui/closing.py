@@ -10,12 +10,12 @@ from PySide6.QtCore import QObject, Signal
 
 from weighbridge.base.settings import SettingsStore
 from weighbridge.base.words import text
-from weighbridge.running.state import Running
-from weighbridge.ui.services import Services
-from weighbridge.ui.window import Window
 
 if TYPE_CHECKING:
+    from weighbridge.running.state import Running
+    from weighbridge.ui.services import Services
     from weighbridge.ui.tray import Tray
+    from weighbridge.ui.window import Window
 
 
 class Step(Enum):

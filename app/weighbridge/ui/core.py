@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from weighbridge.base.database import Database
 from weighbridge.base.paths import Paths
 from weighbridge.base.settings import Settings
-from weighbridge_engines.api import Cause, Engine
 
 if TYPE_CHECKING:
+    from weighbridge.base.database import Database
     from weighbridge.chat.store import ChatStore
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.hub.token import TokenStore
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from weighbridge.running.recording import Recorders
     from weighbridge.running.supervisor import Supervisor
     from weighbridge.ui.hub_parts import HubParts
+    from weighbridge_engines.api import Cause, Engine
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ def build_core(
 
     `settings` gives those in force. `mark` is that of the data folder's lock, where we hold it.
     """
+    from weighbridge.base.database import Database
     from weighbridge.chat.store import ChatStore
     from weighbridge.choices.blueprints import Blueprints
     from weighbridge.hardware.measured import Measurements

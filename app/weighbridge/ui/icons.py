@@ -1,21 +1,18 @@
 """The outline icons, tinted when they are drawn.
 
-Each SVG draws with `currentColor`; the colour of a role replaces it. Pixmaps are drawn at one, two and three times
-the size, so that they are sharp at each scale.
+Each SVG draws with `currentColor`; the colour of a role replaces it. Pixmaps are drawn for each screen that is there,
+so that they are sharp on all; where another comes, the theme has them drawn anew.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
-from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtCore import QBuffer, QByteArray, QSize
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QIcon, QImageReader, QPixmap
 
+from weighbridge.ui.style_sheet import GLYPH_EMS
 from weighbridge_resources import path
-
-SIZE = 16
-_RATIOS = (1.0, 2.0, 3.0)
 
 
 @lru_cache(maxsize=64)
@@ -29,21 +26,24 @@ def tinted(name: str, colour: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def pixmap(name: str, colour: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:
+def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
     """The icon `name` in `colour` ("#rrggbb"), `size` pixels wide and high, for a screen of that device pixel ratio."""
-    drawn = QPixmap(round(size * ratio), round(size * ratio))
-    drawn.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(drawn)
-    QSvgRenderer(QByteArray(tinted(name, colour).encode())).render(painter)
-    painter.end()
+    source = QBuffer()
+    source.setData(tinted(name, colour).encode())
+    reader = QImageReader(source, QByteArray(b"svg"))
+    reader.setScaledSize(QSize(round(size * ratio), round(size * ratio)))
+    drawn = QPixmap.fromImage(reader.read())
     drawn.setDevicePixelRatio(ratio)
     return drawn
 
 
-def icon(name: str, colour: str, checked_colour: str | None = None, size: int = SIZE) -> QIcon:
-    """The icon `name` in `colour`, and in `checked_colour` where its button is checked."""
+def icon(name: str, colour: str, checked_colour: str | None = None, size: int = 0) -> QIcon:
+    """The icon `name` in `colour`, and in `checked_colour` where its button is checked. Without a `size` it is as large
+    as the style sheet shows it beside text.
+    """
+    size = size or round(QFontMetrics(QGuiApplication.font()).height() * GLYPH_EMS)
     made = QIcon()
-    for ratio in _RATIOS:
+    for ratio in {screen.devicePixelRatio() for screen in QGuiApplication.screens()}:
         made.addPixmap(pixmap(name, colour, size, ratio))
         if checked_colour is not None:
             made.addPixmap(pixmap(name, checked_colour, size, ratio), QIcon.Mode.Normal, QIcon.State.On)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
@@ -26,14 +27,16 @@ from weighbridge.ui.garbage import Garbage
 from weighbridge.ui.in_turns import InTurns
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.pulse import Pulse
-from weighbridge.ui.services import Services
 from weighbridge.ui.sidebar import PAGES
 from weighbridge.ui.speech import Speech
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.window import Window
-from weighbridge_engines.api import Engine
 
-Engines = Callable[[], Mapping[str, Engine]]
+if TYPE_CHECKING:
+    from weighbridge.ui.services import Services
+    from weighbridge_engines.api import Engine
+
+    Engines = Callable[[], Mapping[str, Engine]]
 
 _FIRST_PAGE = "library"
 _FIRST_PAINT_MS = 20

@@ -16,6 +16,9 @@ from string import Template
 
 from weighbridge.ui.tokens import Tokens
 
+GLYPH_EMS = 1.05
+"""How high a glyph beside text is, in heights of the font."""
+
 _COMMON = """
 QToolTip { color: $text; background: $panel; border: 1px solid $line; padding: 4px 8px; }
 QFrame[role="panel"] { background: $panel; border: 1px solid $line; border-radius: 8px; }
@@ -163,7 +166,7 @@ def style_sheets(tokens: Tokens, glyphs: Mapping[str, str], em: int) -> Sheets:
     """The sheets in the colours of `tokens`; `glyphs` are the files of their images, `em` is the height of the font."""
     sizes = {
         "small": round(em * 0.7),
-        "glyph": round(em * 1.05),
+        "glyph": round(em * GLYPH_EMS),
         "box": round(em * 0.95),
         "room": round(em * 1.35),
         "icon": round(em * 1.3),

@@ -83,6 +83,7 @@ class Theme(QObject):
         self._glyphs = GlyphFiles(glyphs)
         app.setStyle("Fusion")
         app.styleHints().colorSchemeChanged.connect(self._system_changed)
+        app.screenAdded.connect(self._apply)  # icons are drawn for the screens that are there
         settings.subscribe(self._settings_changed)
         self._apply()
 

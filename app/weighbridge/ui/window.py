@@ -1,6 +1,7 @@
 """The frame: top bar, sidebar, pages, palette, and the errors that belong to no page.
 
-It stands before anything else of the program does; `fill` puts the pages in once the core is there.
+It stands before anything else of the program does; `fill` puts the pages in once the core is there. The palette, and
+the panels of errors and questions, are made when they are first wanted: each would hold up the window.
 """
 
 from __future__ import annotations
@@ -13,34 +14,32 @@ from PySide6.QtCore import QByteArray, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QCursor, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QToolTip, QWidget
 
-from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.settings import SettingsStore
 from weighbridge.base.words import text
 from weighbridge.ui.bus import Bus
-from weighbridge.ui.clipboard import copy
 from weighbridge.ui.dropping import Dropping
 from weighbridge.ui.icons import icon
 from weighbridge.ui.in_turns import InTurns
 from weighbridge.ui.pages.page import Page
-from weighbridge.ui.palette import Palette
-from weighbridge.ui.services import Services
 from weighbridge.ui.sidebar import PAGES, Sidebar
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.topbar import TopBar
-from weighbridge.ui.widgets.error_panel import ErrorPanel, report_of_causes
 from weighbridge.ui.widgets.parts import column, label, row
-from weighbridge.ui.widgets.question import Question
-from weighbridge_engines.api import Cause, Load
 
 if TYPE_CHECKING:
     from weighbridge.ui.asking import Unmet
     from weighbridge.ui.glimpse import Glimpse
     from weighbridge.ui.load.sheet import LoadSheet
+    from weighbridge.ui.palette import Palette
+    from weighbridge.ui.services import Services
     from weighbridge.ui.unmet_panel import UnmetPanel
+    from weighbridge.ui.widgets.error_panel import ErrorPanel
+    from weighbridge.ui.widgets.question import Question
+    from weighbridge_engines.api import Cause, Load
 
 MINIMUM = (1000, 640)
 _FIRST = (1200, 760)
-_NARROW_EMS = 46
+_NARROW_EMS = 50
 
 
 class Window(QMainWindow):
@@ -66,16 +65,16 @@ class Window(QMainWindow):
         self._beneath: Page | None = None
         self._topbar = TopBar(theme)
         self._sidebar = Sidebar(theme)
-        self._errors = ErrorPanel(theme)
-        self._question = Question()
+        self._errors: ErrorPanel | None = None
+        self._question: Question | None = None
+        self._palette: Palette | None = None
         self._unmet: UnmetPanel | None = None
         self._stack = QStackedWidget()
         self._waiting = _waiting()
         self._stack.addWidget(self._waiting)
         self._stack.setMinimumSize(1, 1)  # a page that collapses its panes does so by the width it is given
         self._lay_out()
-        self._palette = Palette(theme, self)
-        theme.dress(self._topbar, self._sidebar, self._errors, self._question, self._palette)
+        theme.dress(self._topbar, self._sidebar)
         self._connect()
         self._add_shortcuts()
         self._tint()
@@ -103,7 +102,22 @@ class Window(QMainWindow):
     @property
     def question(self) -> Question:
         """What is asked above the page."""
+        if self._question is None:
+            from weighbridge.ui.widgets.question import Question
+
+            self._question = Question()
+            self._put_above(self._question)
         return self._question
+
+    @property
+    def errors(self) -> ErrorPanel:
+        """What went wrong that belongs to no page."""
+        if self._errors is None:
+            from weighbridge.ui.widgets.error_panel import ErrorPanel
+
+            self._errors = ErrorPanel(self._theme)
+            self._put_above(self._errors)
+        return self._errors
 
     @property
     def unmet(self) -> UnmetPanel | None:
@@ -113,6 +127,11 @@ class Window(QMainWindow):
     @property
     def palette_box(self) -> Palette:
         """The palette, shown or hidden."""
+        if self._palette is None:
+            from weighbridge.ui.palette import Palette
+
+            self._palette = Palette(self._theme, self)
+            self._theme.dress(self._palette)
         return self._palette
 
     def show_glimpse(self, glimpse: Glimpse) -> None:
@@ -193,14 +212,17 @@ class Window(QMainWindow):
 
     def show_error(self, error: BaseException) -> None:
         """Show an error that belongs to no page."""
-        self._errors.show_error(error)
+        self.errors.show_error(error)
 
     def show_absent_engine(self, absent: Cause) -> None:
         """Say that no engine is installed, with the way to install one here, and the command that does it elsewhere."""
+        from weighbridge.base.errors import WeighbridgeError
+        from weighbridge.ui.clipboard import copy
+
         command = str(absent.values["install"])
         go = (text("Install it here"), self._show_engines)
-        copy_it = (text("Copy the command"), lambda: copy(command, self._errors))
-        self._errors.show_error(WeighbridgeError(absent.code, **absent.values), (go, copy_it))
+        copy_it = (text("Copy the command"), lambda: copy(command, self.errors))
+        self.errors.show_error(WeighbridgeError(absent.code, **absent.values), (go, copy_it))
 
     def rest(self) -> None:
         """Hide, and stop what only serves to be looked at. Answers and loads go on."""
@@ -239,7 +261,8 @@ class Window(QMainWindow):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._palette.hide()
+        if self._palette is not None:
+            self._palette.hide()
         narrow = self.width() < self.fontMetrics().height() * _NARROW_EMS
         self._sidebar.use_narrow(narrow)
         self._topbar.begin_at(0 if narrow else self._sidebar.width() + 4 * STEP)
@@ -266,10 +289,14 @@ class Window(QMainWindow):
             from weighbridge.ui.unmet_panel import UnmetPanel
 
             self._unmet = UnmetPanel(self._theme, Fixing(self._services))
-            self._theme.dress(self._unmet)
-            self._inner.insertWidget(self._inner.indexOf(self._stack), self._unmet)
+            self._put_above(self._unmet)
         if self._unmet is not None:
             self._unmet.ask(unmet)
+
+    def _put_above(self, panel: QWidget) -> None:
+        """Have a panel stand above the pages."""
+        self._theme.dress(panel)
+        self._inner.insertWidget(self._inner.indexOf(self._stack), panel)
 
     def _leave_sheet(self) -> None:
         if self._beneath is not None and self.page is self._sheet:
@@ -281,8 +308,8 @@ class Window(QMainWindow):
 
     def _lay_out(self) -> None:
         pages = QWidget()
-        self._inner = column(self._question, self._errors, self._stack, owner=pages, gap=0)
-        self._inner.setStretch(2, 1)
+        self._inner = column(self._stack, owner=pages, gap=0)
+        self._inner.setStretchFactor(self._stack, 1)
         body = row(self._sidebar, pages, gap=0)
         body.setStretch(1, 1)
         whole = QWidget()
@@ -326,7 +353,7 @@ class Window(QMainWindow):
         self.addAction(made)
 
     def _show_engines(self) -> None:
-        self._errors.hide()
+        self.errors.hide()
         self.show_page("engines")
 
     def _open_palette(self) -> None:
@@ -336,13 +363,13 @@ class Window(QMainWindow):
 
         own = self.actions()[len(PAGES) + 1 :]  # pages are offered by name, and this list itself is not
         entries = all_entries(self._services, [*self.page.actions(), *own], self.show_page, self._theme.choose)
-        self._palette.open(entries, text("Find an action, page or model"))
+        self.palette_box.open(entries, text("Find an action, page or model"))
 
     def _open_models(self) -> None:
         if self._services is not None:
             from weighbridge.ui.commands import model_entries
 
-            self._palette.open(model_entries(self._services), text("Switch the model"))
+            self.palette_box.open(model_entries(self._services), text("Switch the model"))
 
     def _copy_address(self) -> None:
         url = self._services.port.url if self._services else None
@@ -357,19 +384,22 @@ class Window(QMainWindow):
         self.show_page("chat")
 
     def _escape(self) -> None:
-        if not self._palette.isHidden():
+        if self._palette is not None and not self._palette.isHidden():
             self._palette.dismiss()
-        elif not self._question.isHidden():
-            self._question.hide()
-        elif self._unmet is not None and not self._unmet.isHidden():
-            self._unmet.hide()
-        elif not (self.page is not None and self.page.escape()):
+            return
+        for asked in (self._question, self._unmet):
+            if asked is not None and not asked.isHidden():
+                asked.hide()
+                return
+        if not (self.page is not None and self.page.escape()) and self._errors is not None:
             self._errors.hide()
 
     def _tell_notices(self) -> None:
         notices = self._settings.notices
         if notices:
-            self._errors.show_report(report_of_causes(notices))
+            from weighbridge.ui.widgets.error_panel import report_of_causes
+
+            self.errors.show_report(report_of_causes(notices))
 
     def _tint(self) -> None:
         self.setWindowIcon(icon("weighbridge", self._theme.tokens.accent, size=64))
