@@ -20,7 +20,7 @@ CARD_FAILED = 70
 """With what the process ends where the card can do nothing more for it: each further step would fail as well."""
 
 _DEAD_CARD = ("CUDA error", "HIP error", "AcceleratorError")
-_OF_MEMORY = "out of memory"
+OF_MEMORY = "out of memory"
 """The one error of a card after which it goes on."""
 
 Result = Mapping[str, Any]
@@ -133,7 +133,7 @@ class Batch:
 
     def _fail(self, generator: Any, error: Exception) -> None:
         told = f"{type(error).__name__}: {error}"
-        if any(words in told for words in _DEAD_CARD) and _OF_MEMORY not in told:
+        if any(words in told for words in _DEAD_CARD) and OF_MEMORY not in told:
             traceback.print_exc()
             self._end(CARD_FAILED)
         for order in self._at_work.values():

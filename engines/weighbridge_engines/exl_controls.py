@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from weighbridge_engines.api import Cause, Load, Unsupported
+from weighbridge_engines.api import Cause, Load, RequestRefused, Unsupported
 from weighbridge_engines.controls import Change, Control, Home, Kind, check
 from weighbridge_engines.library_sampling import controls_of
 
@@ -215,3 +215,9 @@ def pages_of(load: Load, trained: int | None) -> int:
         return whole_pages(load.context)
     most = DEFAULT_CONTEXT * load.slots if trained is None else min(DEFAULT_CONTEXT, trained) * load.slots
     return max(PAGE * load.slots, most // PAGE * PAGE)
+
+
+def check_biases(biases: Iterable[int], vocabulary_size: int) -> None:
+    """Raise RequestRefused for a token that there is not: one library passes over it, the other fails amid its step."""
+    if (most := max(biases, default=0)) >= vocabulary_size:
+        raise RequestRefused(f"there is no token {most}", "logit_bias")

@@ -43,7 +43,8 @@ FAILURES: tuple[Failure, ...] = (
     failure(
         "exl.no_compiler", r"(?P<compiler>\S*(?:c\+\+|g\+\+|gcc|cl)): (?:command not found|not found|No such file)"
     ),
-    failure("exl.no_compiler", r"No such file or directory: '(?P<compiler>[^'\n]*(?:c\+\+|g\+\+|nvcc|cl))'"),
+    failure("exl.no_compiler", r"No such file or directory: '(?P<compiler>[^'\n]*(?:c\+\+|g\+\+|cl))'"),
+    failure("exl.no_toolkit", r"\bnvcc(?:: (?:command not found|not found|No such file)|'$)", cuda=""),
     failure("exl.not_compiled", r"fatal error: (?P<reason>\S+: No such file or directory)"),
     failure("exl.not_compiled", r"^(?P<reason>.*\berror: .+)(?s:.*)Error building extension"),
     failure("exl.not_compiled", r"Error building extension '(?P<reason>\w+)'"),
@@ -77,7 +78,8 @@ FAILURES: tuple[Failure, ...] = (
     failure(
         "engine.other_layout",
         r"(?P<reason>Required tensor \S+ not found|Could not find \S+ in model|Missing any of the following keys: .*"
-        r"|Key \S+ expected but not present)",
+        r"|No tensors found for \S+|Key .+ expected .*|Value for .+ is not of expected type.*"
+        r"|(?:No|Multiple) architectures? defined|'\w+' (?:missing from|required for) .+)",
     ),
     # The card and its driver.
     failure("engine.card_not_built_for", r"no kernel image is available for execution on the device", card=""),

@@ -6,7 +6,9 @@ What is missing or cut short is found here, for the libraries find it late, in w
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 _CONFIG, _TOKENIZER = "config.json", "tokenizer.json"
 _ADAPTER = ("adapter_config.json", "adapter_model.safetensors")
@@ -34,6 +36,15 @@ def chat_folder(told: str) -> Path:
     folder = model_folder(told)
     _look_for(folder / _TOKENIZER)
     return folder
+
+
+def vocabulary(folder: Path) -> Mapping[str, int] | None:
+    """The numbers of the texts that its tokenizer knows, but for those that were added; None where nobody can tell."""
+    try:
+        told: Any = json.loads((folder / _TOKENIZER).read_text(encoding="utf-8"))["model"]["vocab"]
+        return dict(told) if isinstance(told, dict) else {text: place for place, (text, _) in enumerate(told)}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
 def adapter_files(told: str) -> tuple[Path, Path]:

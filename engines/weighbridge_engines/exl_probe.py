@@ -12,7 +12,7 @@ from importlib import import_module, metadata
 from typing import Any
 
 from weighbridge_engines.api import Cause, Device, Unsupported
-from weighbridge_engines.exl_kernels import is_made, missing_tool
+from weighbridge_engines.exl_kernels import missing_tool
 from weighbridge_engines.exl_log import say_problem
 from weighbridge_engines.installed import is_installed
 
@@ -110,7 +110,7 @@ def _no_part(library: Library) -> Cause | None:
     for package in library.needs:
         if not is_installed(package):
             return Cause("exl.no_package", {"package": package})
-    return None if is_made(library.extension) else missing_tool()
+    return missing_tool(library.extension)
 
 
 def least_of(library: Library, torch: Any) -> Capability:

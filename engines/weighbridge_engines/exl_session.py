@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
-from weighbridge_engines.api import SILENCE, Chunk, ContextExceeded, Request, TokenLogprob
+from weighbridge_engines.api import SILENCE, Chunk, ContextExceeded, Request, RequestRefused, TokenLogprob
 from weighbridge_engines.exl_batch import Batch, Result
 from weighbridge_engines.exl_controls import PAGE
+from weighbridge_engines.exl_failures import diagnose
 from weighbridge_engines.prompts import Prompts
 
+_MIB = 1 << 20
 _OF_LENGTH = "max_new_tokens"
 """Why an answer ended that was to go on; any other reason is an end."""
 
 
+class OutOfMemory(RuntimeError):
+    """A card has no memory for more of an answer; what it has loaded stays."""
+
+
 class ExlSession:
-    """Over what `batch` has loaded. Any thread may ask."""
+    """Over what `batch` has loaded. Any thread may ask; prompts are made into tokens one after the other, for
+    tokenizers change themselves meanwhile.
+    """
 
     def __init__(self, batch: Batch, prompts: Prompts) -> None:
         self._batch = batch
         self._prompts = prompts
+        self._turn = threading.Lock()
 
     def close(self) -> None:
         """Give everything back."""
@@ -30,19 +41,47 @@ class ExlSession:
     def stream(self, request: Request) -> Iterator[Chunk]:
         """The progress of the prompt, then the answer. Stop is seen after each step of the generator."""
         loaded = self._batch.loaded
-        tokens = loaded.tokens(self._prompts.text(request))
+        tokens = self._tokens(request)
         total = int(tokens.shape[-1])
         room = loaded.room(total)
         if room < 1:
             raise ContextExceeded(total, loaded.context)
-        most = min(request.max_tokens or room, room)
+        job = loaded.job(tokens, replace(request, stop=_written(request.stop)), min(request.max_tokens or room, room))
         reading = Reading(total, loaded.logprobs if request.logprobs is not None else _no_logprobs)
-        with closing(self._batch.results(loaded.job(tokens, request, most))) as results:
-            for result in results:
-                if result is None:
-                    yield SILENCE
-                else:
-                    yield from reading.feed(result)
+        try:
+            with closing(self._batch.results(job)) as results:
+                for result in results:
+                    if result is None:
+                        yield SILENCE
+                    else:
+                        yield from reading.feed(result)
+        except Exception as error:
+            raise _worded(error) from error
+
+    def _tokens(self, request: Request) -> Any:
+        """Halves of characters, which tokenizers refuse, are read as question marks. Raises RequestRefused."""
+        text = self._prompts.text(request).encode("utf-8", "replace").decode()
+        with self._turn:
+            tokens = self._batch.loaded.tokens(text)
+        if not tokens.shape[-1]:
+            raise RequestRefused("the model's chat template makes nothing of these messages", "messages")
+        return tokens
+
+
+def _written(stops: Sequence[str]) -> Sequence[str]:
+    """Those that can ever be written: half a character cannot."""
+    return tuple(stop for stop in stops if stop == stop.encode("utf-8", "replace").decode())
+
+
+def _worded(error: Exception) -> Exception:
+    """Memory that ran out, by its numbers: the library's own words fill a page."""
+    cause = diagnose([f"{type(error).__name__}: {error}"], None)
+    if cause is None or cause.code != "engine.out_of_memory":
+        return error
+    numbers = (("needed_bytes", "were asked for"), ("free_bytes", "are free"))
+    told = [f"{int(str(cause.values[name])) / _MIB:.0f} MiB {what}" for name, what in numbers if name in cause.values]
+    what = ", ".join(told) or "a shorter prompt or a smaller context takes less"
+    return OutOfMemory(f"{cause.values.get('device', 'the card')} has no more memory for this answer: {what}")
 
 
 def _no_logprobs(result: Result) -> Sequence[TokenLogprob]:

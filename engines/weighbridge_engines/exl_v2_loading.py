@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from weighbridge_engines.api import Load
-from weighbridge_engines.exl_controls import (
-    DEFAULT_BATCH,
-    MOST_DRAFT_V2,
-    PAGE,
-    cache_kinds,
-    pages_of,
-)
-from weighbridge_engines.exl_folder import adapter_files, chat_folder, model_folder
-from weighbridge_engines.exl_kernels import told_building
+from weighbridge_engines.exl_controls import MOST_DRAFT_V2, PAGE, cache_kinds, pages_of
+from weighbridge_engines.exl_folder import adapter_files, chat_folder
 from weighbridge_engines.exl_log import say, say_step
-from weighbridge_engines.exl_memory import say_memory
-from weighbridge_engines.exl_probe import EXL2, check_cards
+from weighbridge_engines.exl_parts import (
+    DRAFTS,
+    Parts,
+    allocated,
+    batch_of,
+    draft_folder,
+    imported,
+    opened,
+    say_memory,
+    scaled_adapters,
+)
+from weighbridge_engines.exl_probe import EXL2
 
-DRAFTS = 4
 _GIB = 1 << 30
+_RESERVE = 64 << 20
+"""What the library leaves free of a card of which it is told nothing (`load_autosplit`)."""
+
 _FALLBACK = "LlamaForCausalLM"
 """What the library takes an architecture for that it does not know, and says so in a warning alone."""
 
@@ -32,57 +36,26 @@ _CACHES = {"f16": "ExLlamaV2Cache", "q8": "ExLlamaV2Cache_Q8", "q6": "ExLlamaV2C
 
 
 @dataclass
-class Parts:
-    """What a load is made of, as far as it has come. In a cache without `paged` there is room for one answer alone."""
+class V2Parts(Parts):
+    """Of exllamav2. In a cache that is not `paged` there is room for one answer alone."""
 
-    library: Any
-    generation: Any
-    config: Any
-    context: int
-    batch: int
-    slots: int
-    paged: bool
-    model: Any = None
-    cache: Any = None
-    draft: Any = None
-    draft_cache: Any = None
-    drafts: int = 0
-    tokenizer: Any = None
-    generator: Any = None
-    adapters: list[Any] = field(default_factory=list)
+    generation: Any = None
+    slots: int = 1
+    paged: bool = False
 
     def share(self, load: Load) -> int:
         """What one answer with its prompt may have of the cache, in tokens."""
         return self.context if load.unified else self.context // self.slots // PAGE * PAGE
 
-    def close(self) -> None:
-        """Give everything back."""
-        for model in (self.draft, self.model):
-            if model is not None:
-                model.unload()
 
-
-def loaded_parts(load: Load) -> Parts:
+def loaded_parts(load: Load) -> V2Parts:
     """Load. Raises Unsupported where no card can be used, and what the library raises; the log has how far it came."""
-    say("stage", "starting")
-    check_cards(EXL2)
-    with told_building():
-        library: Any = import_module("exllamav2")
-    generation: Any = import_module("exllamav2.generator")
-    say("stage", "reading")
+    library = imported(EXL2, load)
     config = _config(library, chat_folder(load.model))
-    trained = int(config.max_seq_len)
-    paged = _is_paged(config, load)
-    slots = load.slots if paged else 1
-    batch = (load.batch or DEFAULT_BATCH) // PAGE * PAGE
-    parts = Parts(library, generation, config, pages_of(load, trained), batch, slots, paged)
-    _say_effective(parts, load)
-    try:
-        _load(parts, load)
-    except BaseException:
-        parts.close()
-        raise
-    return parts
+    context, paged = pages_of(load, int(config.max_seq_len)), _is_paged(config, load)
+    parts = V2Parts(library, config, context, batch_of(load, context), paged=paged, slots=load.slots if paged else 1)
+    parts.generation = import_module("exllamav2.generator")
+    return opened(parts, _effective(parts, load), lambda made: _load(made, load))
 
 
 def _config(library: Any, folder: Path) -> Any:
@@ -102,10 +75,9 @@ def _is_paged(config: Any, load: Load) -> bool:
     return bool(attention.has_flash_attn_with_paged) and not config.no_flash_attn
 
 
-def _say_effective(parts: Parts, load: Load) -> None:
-    """Before a draft is told of, whose own values would follow."""
+def _effective(parts: V2Parts, load: Load) -> dict[str, object]:
     keys, values = cache_kinds(load)
-    told = {
+    return {
         "context": parts.context,
         "slots": parts.slots,
         "slot_context": parts.share(load),
@@ -116,14 +88,12 @@ def _say_effective(parts: Parts, load: Load) -> None:
         "flash_attention": parts.paged,
         "split_mode": load.split_mode or "layer",
     }
-    for name, value in told.items():
-        say(name, value)
 
 
-def _load(parts: Parts, load: Load) -> None:
+def _load(parts: V2Parts, load: Load) -> None:
     _size(parts, parts.config)
     parts.model = parts.library.ExLlamaV2(parts.config)
-    parts.tokenizer = parts.library.ExLlamaV2Tokenizer(parts.config)
+    parts.tokenizer = _tokenizer(parts)
     if load.draft is not None:
         _open_draft(parts, load)
     parts.cache = _read_split(parts, load) if load.split or load.split_mode == "tensor" else _read(parts, load)
@@ -133,7 +103,15 @@ def _load(parts: Parts, load: Load) -> None:
     parts.generator.warmup()
     if parts.adapters:
         parts.generator.set_loras(parts.adapters)
-    say_memory(_cache_tensors(parts))
+    say_memory(tensor for cache in parts.caches() for tensor in cache.all_tensors())
+
+
+def _tokenizer(parts: Parts) -> Any:
+    """Without the length to which prompts are cut or filled up, where the file has one from a training."""
+    made = parts.library.ExLlamaV2Tokenizer(parts.config)
+    made.tokenizer_model.hf_tokenizer.no_truncation()
+    made.tokenizer_model.hf_tokenizer.no_padding()
+    return made
 
 
 def _size(parts: Parts, config: Any) -> None:
@@ -144,7 +122,7 @@ def _size(parts: Parts, config: Any) -> None:
 
 
 def _open_draft(parts: Parts, load: Load) -> None:
-    config = _config(parts.library, model_folder(str(load.draft)))
+    config = _config(parts.library, draft_folder(load, chat_folder(load.model)))
     config.no_flash_attn = parts.config.no_flash_attn
     _size(parts, config)
     parts.drafts = int(load.extra.get("draft_tokens") or DRAFTS)
@@ -166,7 +144,8 @@ def _lazy_cache(parts: Parts, model: Any, load: Load) -> Any:
 def _read(parts: Parts, load: Load) -> Any:
     """Layer after layer with its part of the cache, on one card after the other."""
     cache = _lazy_cache(parts, parts.model, load)
-    reserve = [int(gib * _GIB) for gib in load.extra.get("reserve_gib", ())]
+    told = [int(gib * _GIB) for gib in load.extra.get("reserve_gib", ())]
+    reserve = told and told + [_RESERVE] * (len(allocated()) - len(told))
     parts.model.load_autosplit(cache, reserve_vram=reserve or None, callback=partial(say_step, "modules"))
     return cache
 
@@ -183,13 +162,13 @@ def _read_split(parts: Parts, load: Load) -> Any:
 
 
 def _attach(parts: Parts, load: Load) -> None:
-    for path, scale in zip(load.adapters, load.adapter_scales or (1.0,) * len(load.adapters), strict=True):
+    for path, scale in scaled_adapters(load):
         config, weights = adapter_files(path)
         parts.adapters.append(parts.library.ExLlamaV2Lora(parts.model, str(config), str(weights), scale))
         say("adapters", path)
 
 
-def _generator(parts: Parts) -> Any:
+def _generator(parts: V2Parts) -> Any:
     return parts.generation.ExLlamaV2DynamicGenerator(
         parts.model,
         parts.cache,
@@ -202,9 +181,3 @@ def _generator(parts: Parts) -> Any:
         num_draft_tokens=parts.drafts,
         paged=parts.paged,
     )
-
-
-def _cache_tensors(parts: Parts) -> Iterator[Any]:
-    for cache in (parts.cache, parts.draft_cache):
-        if cache is not None:
-            yield from cache.all_tensors()

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from weighbridge_engines.api import Load, Request, RequestRefused, TokenLogprob
-from weighbridge_engines.exl_controls import SAMPLERS_V2
+from weighbridge_engines.exl_controls import SAMPLERS_V2, check_biases
 from weighbridge_engines.exl_v2_loading import loaded_parts
 from weighbridge_engines.library_sampling import check_penalty, chosen, is_greedy
 
@@ -79,11 +79,10 @@ class V2Model:
 
     def _biases(self, biases: Mapping[int, float]) -> Any:
         torch: Any = import_module("torch")
-        size = -(-self._parts.config.vocab_size // _STEP) * _STEP
-        table = torch.zeros((size,), dtype=torch.float)
+        vocabulary_size = self._parts.config.vocab_size
+        check_biases(biases, vocabulary_size)
+        table = torch.zeros((-(-vocabulary_size // _STEP) * _STEP,), dtype=torch.float)
         for token, bias in biases.items():
-            if token >= size:
-                raise RequestRefused(f"there is no token {token}", "logit_bias")
             table[token] = bias
         return table
 

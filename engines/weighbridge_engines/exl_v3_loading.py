@@ -2,73 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import contextlib
+import io
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from weighbridge_engines.api import Load
-from weighbridge_engines.exl_controls import BITS, DEFAULT_BATCH, PAGE, cache_kinds, pages_of
-from weighbridge_engines.exl_folder import adapter_files, chat_folder, model_folder
-from weighbridge_engines.exl_kernels import told_building
+from weighbridge_engines.exl_batch import OF_MEMORY
+from weighbridge_engines.exl_controls import BITS, cache_kinds, pages_of
+from weighbridge_engines.exl_folder import adapter_files, chat_folder
 from weighbridge_engines.exl_log import say, say_step
-from weighbridge_engines.exl_memory import say_memory
-from weighbridge_engines.exl_probe import EXL3, check_cards
+from weighbridge_engines.exl_parts import (
+    DRAFTS,
+    Parts,
+    allocated,
+    batch_of,
+    draft_folder,
+    imported,
+    opened,
+    say_memory,
+    scaled_adapters,
+)
+from weighbridge_engines.exl_probe import EXL3
 
-DRAFTS = 4
-"""Tokens that are drafted at a time where the draft has no wish of its own (`Generator`)."""
+_GIB = 1 << 30
 
 
 @dataclass
-class Parts:
-    """What a load is made of, as far as it has come. `adapters` are kept because the model refers to them."""
-
-    library: Any
-    config: Any
-    context: int
-    batch: int
-    model: Any = None
-    cache: Any = None
-    draft: Any = None
-    draft_cache: Any = None
-    drafts: int = 0
-    tokenizer: Any = None
-    generator: Any = None
-    adapters: list[Any] = field(default_factory=list)
+class V3Parts(Parts):
+    """Of exllamav3, whose generator has threads of its own."""
 
     def close(self) -> None:
         """Give everything back."""
         if self.generator is not None:
             self.generator.close()
-        for model in (self.draft, self.model):
-            if model is not None:
-                model.unload()
+        super().close()
 
 
-def loaded_parts(load: Load) -> Parts:
+def loaded_parts(load: Load) -> V3Parts:
     """Load. Raises Unsupported where no card can be used, and what the library raises; the log has how far it came."""
-    say("stage", "starting")
-    check_cards(EXL3)
-    with told_building():
-        library: Any = import_module("exllamav3")
-    say("stage", "reading")
+    library = imported(EXL3, load)
     config = library.Config.from_directory(str(chat_folder(load.model)))
-    batch = (load.batch or DEFAULT_BATCH) // PAGE * PAGE
-    parts = Parts(library, config, pages_of(load, config.max_position_embeddings), batch)
-    _say_effective(parts, load)
-    try:
-        _load(parts, load)
-    except BaseException:
-        parts.close()
-        raise
-    return parts
+    context = pages_of(load, config.max_position_embeddings)
+    parts = V3Parts(library, config, context, batch_of(load, context))
+    return opened(parts, _effective(parts, load), lambda made: _load(made, load))
 
 
-def _say_effective(parts: Parts, load: Load) -> None:
-    """Before a draft is told of, whose own values would follow."""
+def _effective(parts: Parts, load: Load) -> dict[str, object]:
     keys, values = cache_kinds(load)
-    told = {
+    return {
         "context": parts.context,
         "slots": load.slots,
         "slot_context": parts.context,
@@ -81,8 +67,6 @@ def _say_effective(parts: Parts, load: Load) -> None:
         "cpu_experts": load.cpu_experts or 0,
         "prompt_cache_mib": load.prompt_cache_mib or 0,
     }
-    for name, value in told.items():
-        say(name, value)
 
 
 def _load(parts: Parts, load: Load) -> None:
@@ -98,7 +82,8 @@ def _load(parts: Parts, load: Load) -> None:
     _attach(parts, load)
     _warm(parts, load)
     parts.generator = _generator(parts, load)
-    say_memory(_cache_tensors(parts))
+    layers = (layer for cache in parts.caches() for layer in cache.layers.values())
+    say_memory(tensor for layer in layers for tensor in layer.get_tensors())
 
 
 def _open_draft(parts: Parts, load: Load) -> None:
@@ -108,7 +93,7 @@ def _open_draft(parts: Parts, load: Load) -> None:
         return
     config = parts.config
     if load.draft is not None:
-        config = parts.library.Config.from_directory(str(model_folder(load.draft)))
+        config = parts.library.Config.from_directory(str(draft_folder(load, chat_folder(load.model))))
     component = "mtp" if head else "text"
     parts.draft = parts.library.Model.from_config(config, component=component, swa_full=bool(load.whole_window))
     parts.drafts = int(load.extra.get("draft_tokens") or parts.draft.caps.get("default_draft_size", DRAFTS))
@@ -134,7 +119,7 @@ def _read(parts: Parts, model: Any, load: Load, **more: Any) -> None:
     reserve = load.extra.get("reserve_gib")
     model.load(
         reserve_per_device=list(reserve) if reserve else None,
-        use_per_device=list(load.split) if load.split else None,
+        use_per_device=_shares(load.split) if load.split else None,
         max_chunk_size=parts.batch,
         max_batch_size=load.slots,
         callback=partial(say_step, "modules"),
@@ -142,11 +127,16 @@ def _read(parts: Parts, model: Any, load: Load, **more: Any) -> None:
     )
 
 
+def _shares(split: Sequence[float]) -> list[float]:
+    """What is left of the share of each card, in GiB: the library counts none of what a draft has taken before."""
+    return [max(0.0, share - taken / _GIB) for share, taken in zip(split, allocated(), strict=False)]
+
+
 def _attach(parts: Parts, load: Load) -> None:
     if not load.adapters:
         return
     lora: Any = import_module("exllamav3.model.lora")
-    for path, scale in zip(load.adapters, load.adapter_scales or (1.0,) * len(load.adapters), strict=True):
+    for path, scale in scaled_adapters(load):
         config, weights = adapter_files(path)
         parts.adapters.append(lora.LoRA(parts.model, str(config), str(weights), scale))
         say("adapters", path)
@@ -154,15 +144,20 @@ def _attach(parts: Parts, load: Load) -> None:
 
 def _warm(parts: Parts, load: Load) -> None:
     """Kernels are chosen, and Triton's compiled, at their first use: before the generator has the cache, and not amid
-    the first answer.
+    the first answer. The library prints which passes fail, and goes on; where memory ran out an answer would, too.
     """
     say("stage", "warming")
-    parts.model.warmup(
-        cache=parts.cache,
-        max_chunk_size=parts.batch,
-        max_batch_size=load.slots,
-        callback=partial(say_step, "warm_up"),
-    )
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        failed = parts.model.warmup(
+            cache=parts.cache,
+            max_chunk_size=parts.batch,
+            max_batch_size=load.slots,
+            callback=partial(say_step, "warm_up"),
+        )
+    told = printed.getvalue()
+    sys.stdout.write(told)
+    if failed and OF_MEMORY in told:
+        raise RuntimeError(told.strip())
 
 
 def _generator(parts: Parts, load: Load) -> Any:
@@ -177,10 +172,3 @@ def _generator(parts: Parts, load: Load) -> Any:
         num_draft_tokens=parts.drafts or None,
         cpu_cache_size=(load.prompt_cache_mib or 0) << 20,
     )
-
-
-def _cache_tensors(parts: Parts) -> Iterator[Any]:
-    for cache in (parts.cache, parts.draft_cache):
-        if cache is not None:
-            for layer in cache.layers.values():
-                yield from layer.get_tensors()

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weighbridge_engines.api import Load, Request, RequestRefused, TokenLogprob
-from weighbridge_engines.exl_controls import SAMPLERS_V3
+from weighbridge_engines.exl_controls import SAMPLERS_V3, check_biases
 from weighbridge_engines.exl_v3_loading import loaded_parts
 from weighbridge_engines.library_sampling import check_penalty, chosen, is_greedy
+from weighbridge_engines.schemas import FIELD, check_references
 
 ROUND = 2048
 """Tokens of an answer for which pages are set aside at a time where several answers share the cache."""
 
-FIELD = "response_format"
 _OF_THE_LIBRARY = "x-guidance"
 """A keyword by which a schema could tell the library to pass over what it does not know."""
 
@@ -47,6 +47,7 @@ class V3Model:
         """An answer of `most` tokens at most, not begun. Raises RequestRefused."""
         asked = chosen(request.sampling, SAMPLERS_V3)
         check_penalty(asked)
+        check_biases(request.logit_bias, self._parts.config.vocab_size)
         ends = [*self._parts.config.eos_token_id_list, *request.stop]
         return self._parts.library.Job(
             tokens,
@@ -73,6 +74,7 @@ class V3Model:
             )
         except ValueError as error:
             raise RequestRefused(f"the schema cannot be kept to here: {error}"[:300], FIELD) from error
+        check_references(schema)
         return [made]
 
     def _sampler(self, asked: Mapping[str, float], biases: Mapping[int, float]) -> Any:

@@ -196,14 +196,14 @@ def chats():
 def of_v3(folder):
     """As far as our own code goes without a card: configuration, tokens, cache, generator, jobs of it, samplers."""
     from weighbridge_engines.api import Load, Request, RequestRefused
-    from weighbridge_engines.exl_v3_loading import Parts, _cache, _generator
+    from weighbridge_engines.exl_v3_loading import V3Parts, _cache, _generator
     from weighbridge_engines.exl_v3_model import V3Model
 
     importlib.import_module("weighbridge_engines.exl_v3_model").ROUND = 64
     library = importlib.import_module("exllamav3")
     load = Load(str(folder), context=1000, slots=2, key_type="q6", value_type="q4", batch=512)
     config = library.Config.from_directory(str(folder))
-    parts = Parts(library, config, 1024, 512)
+    parts = V3Parts(library, config, 1024, 512)
     parts.model = library.Model.from_config(config, swa_full=False)
     parts.tokenizer = library.Tokenizer.from_config(config)
     parts.cache = _cache(parts, parts.model, load)
@@ -270,17 +270,25 @@ def _forward_chunk(*_, preprocess_only=False, **__):
 def of_v2(folder):
     """The same for exllamav2."""
     from weighbridge_engines.api import Load, Request, RequestRefused
-    from weighbridge_engines.exl_v2_loading import Parts, _config, _generator, _is_paged, _lazy_cache, _size
+    from weighbridge_engines.exl_v2_loading import (
+        V2Parts,
+        _config,
+        _generator,
+        _is_paged,
+        _lazy_cache,
+        _size,
+        _tokenizer,
+    )
     from weighbridge_engines.exl_v2_model import V2Model
 
     library, generation = (importlib.import_module(name) for name in ("exllamav2", "exllamav2.generator"))
     load = Load(str(folder), context=1000, key_type="q6", value_type="q6", batch=512)
     config = _config(library, folder)
     trained, paged = config.max_seq_len, _is_paged(config, load)
-    parts = Parts(library, generation, config, 1024, 512, 1, False)
+    parts = V2Parts(library, config, 1024, 512, generation=generation)
     _size(parts, config)
     parts.model = library.ExLlamaV2(config)
-    parts.tokenizer = library.ExLlamaV2Tokenizer(config)
+    parts.tokenizer = _tokenizer(parts)
     parts.cache = _lazy_cache(parts, parts.model, load)
     parts.generator = _generator(parts)
     model = V2Model.__new__(V2Model)

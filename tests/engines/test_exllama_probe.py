@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,12 @@ from tests.engines.exl_worker import STANDIN
 
 from weighbridge_engines.api import Cause, Unsupported
 from weighbridge_engines.catalogue import catalogue
+from weighbridge_engines.exl_kernels import jobs, wait_for_others
 from weighbridge_engines.exl_probe import EXL2, EXL3, cause_of_cuda, devices, missing, oldest_built, version
 
-TOOLKIT = {"STANDIN_CUDA_HOME": "/usr/local/cuda"}
+BARE_TOOLKIT = {"STANDIN_CUDA_HOME": "/toolkit"}
+TOOLKIT = {**BARE_TOOLKIT, "PYTORCH_NVCC": "nvcc"}
+NO_COMPILER = {"CXX": "none-such", "PATH": "/nowhere"}
 STANDING_IN = ("torch", "torch.utils", "torch.utils.cpp_extension")
 
 
@@ -46,7 +50,8 @@ def torch_says(tmp_path, monkeypatch):
         ),
         ({}, Cause("exl.no_toolkit", {"cuda": "12.8"})),
         ({**TOOLKIT, "STANDIN_NO_NINJA": "1"}, Cause("exl.no_ninja")),
-        ({**TOOLKIT, "CXX": "none-such", "PATH": "/nowhere"}, Cause("exl.no_compiler", {"compiler": "none-such"})),
+        (BARE_TOOLKIT, Cause("exl.no_toolkit", {"cuda": "12.8"})),
+        ({**TOOLKIT, **NO_COMPILER}, Cause("exl.no_compiler", {"compiler": "none-such"})),
     ],
 )
 def test_what_keeps_it_from_a_card_is_told_by_name(said, cause, torch_says):
@@ -72,14 +77,20 @@ def test_programs_that_an_environment_brings_are_found_though_nobody_entered_it(
 
 
 @pytest.mark.parametrize("made", ["exllamav2_ext.so", "exllamav2_ext.pyd"])
-def test_a_card_is_told_as_it_is_where_all_is_made(made, torch_says, tmp_path):
-    torch_says()
+def test_where_all_is_made_a_card_is_told_without_a_compiler_but_not_without_what_looks_it_through(
+    made, torch_says, tmp_path, monkeypatch
+):
+    torch_says(**BARE_TOOLKIT, **NO_COMPILER)
     (tmp_path / "exllamav2_ext").mkdir()
     (tmp_path / "exllamav2_ext" / made).touch()
     (card,) = devices(EXL2)
     assert (card.id, card.name, card.kind) == ("cuda:0", "NVIDIA GeForce RTX 3090", "gpu")
     assert (card.memory_free_bytes, card.memory_total_bytes) == (20 << 30, 24 << 30)
     assert card.pci_id == "0000:01:00.0"
+    monkeypatch.setenv("STANDIN_NO_NINJA", "1")
+    with pytest.raises(Unsupported) as refusal:
+        devices(EXL2)
+    assert refusal.value.cause == Cause("exl.no_ninja")
 
 
 @pytest.mark.parametrize(
@@ -111,3 +122,29 @@ def test_what_is_missing_is_told_without_importing_anything(library, monkeypatch
     assert missing(library) is None
     assert version(library) is None or "torch" in version(library)
     assert catalogue()[library.package].install == f"pip install {library.package}"
+
+
+# What compiles
+
+
+def test_so_many_compilers_run_as_there_is_memory_for():
+    assert [jobs(16, free_gib) for free_gib in (0.4, 5.9, 64.0, None)] == [1, 5, 16, 4]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="who holds a file is looked up as Linux tells it")
+def test_what_a_build_that_was_killed_has_left_is_not_waited_for(tmp_path):
+    """PyTorch waits for ever where a file is there that it makes while it compiles, and who is killed leaves behind."""
+    lock = tmp_path / "lock"
+    lock.touch()
+    wait_for_others(lock)
+    assert not lock.exists()
+    with lock.open("w") as held:
+        waiting = threading.Thread(target=wait_for_others, args=(lock,))
+        waiting.start()
+        waiting.join(0.1)
+        assert waiting.is_alive()
+        assert lock.exists()
+        held.close()
+        waiting.join(10)
+    assert not waiting.is_alive()
+    assert not lock.exists()

@@ -7,7 +7,12 @@ from tests.engines.exl_worker import events, model_in, serving
 
 from weighbridge_engines.api import Cause
 
+TWO_CARDS = {"STANDIN_CARDS": "2"}
 LONG = [f" word{number}" for number in range(400)]
+FULL = (
+    "OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 23.69 GiB of"
+    " which 512.00 MiB is free."
+)
 BOTH = pytest.mark.parametrize("engine", ["exllamav2", "exllamav3"])
 
 
@@ -59,7 +64,7 @@ def test_the_load_is_told_as_it_goes_on_and_as_it_is(served):
     assert list(dict.fromkeys(stages)) == ["starting", "kernels", "reading", "weights", "warming"]
     steps = [(one["done"], one["total"]) for one in told if one.get("stage") == "weights"]
     assert steps == [(0, 3), (1, 3), (2, 3), (3, 3)]
-    compiled = [one for one in told if one.get("stage") == "kernels"]
+    compiled = [one for one in told if one.get("stage") == "kernels" and "done" in one]
     assert [one["done"] for one in compiled] == [*range(1, len(compiled) + 1)]
     assert compiled
     values = {name: value for one in told for name, value in one.items()}
@@ -101,11 +106,8 @@ def test_two_answers_are_written_at_once_and_one_is_left_at_its_end(engine, tmp_
 
 @BOTH
 def test_memory_that_runs_out_at_the_load_is_told_with_its_numbers(engine, tmp_path):
-    words = (
-        "OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 23.69 GiB of"
-        " which 512.00 MiB is free."
-    )
-    with serving(engine, model_in(tmp_path / "model", load=words), tmp_path) as one:
+    at = {"exllamav2": "load", "exllamav3": "warm"}[engine]
+    with serving(engine, model_in(tmp_path / "model", **{at: FULL}), tmp_path) as one:
         cause = one.diagnosed()
         assert one.heard("unloaded") == [1]
     assert cause.code == "engine.out_of_memory"
@@ -113,15 +115,12 @@ def test_memory_that_runs_out_at_the_load_is_told_with_its_numbers(engine, tmp_p
     assert told == {"device": "cuda:1", "needed_bytes": 2 << 30, "free_bytes": 512 << 20}
 
 
-def test_a_step_that_fails_ends_its_answers_and_not_the_engine(tmp_path):
-    with serving(
-        "exllamav2", model_in(tmp_path / "model", step="OutOfMemoryError: CUDA out of memory."), tmp_path
-    ) as one:
+@BOTH
+def test_memory_that_runs_out_amid_an_answer_ends_it_in_words_and_not_the_engine(engine, tmp_path):
+    with serving(engine, model_in(tmp_path / "model", step=FULL), tmp_path) as one:
         answer = one.ask()
-        assert (answer.status_code, answer.json()["error"]["message"]) == (
-            500,
-            "OutOfMemoryError: CUDA out of memory.",
-        )
+        told = "OutOfMemory: cuda:1 has no more memory for this answer: 2048 MiB were asked for, 512 MiB are free"
+        assert (answer.status_code, answer.json()["error"]["message"]) == (500, told)
         assert one.heard("cancelled") == [0]
         assert one.ask(max_tokens=1).json()["choices"][0]["message"]["content"] == "One"
 
@@ -155,11 +154,12 @@ def test_exllamav3_is_told_all_that_a_load_asks_for(tmp_path):
         "draft": str(draft),
         "prompt_cache_mib": 64,
         "extra": {"draft_tokens": 3},
+        "environment": TWO_CARDS,
     }
     with serving("exllamav3", model_in(tmp_path / "model"), tmp_path, **load) as one:
         cache = [512, "CacheLayer_quant", 1, 3, {"k_bits": 6, "v_bits": 4}]
         assert one.heard("cache") == [cache, cache]
-        assert one.heard("load") == [[None, [20, 8], False, 512, 1], [None, [20, 8], True, 512, 1]]
+        assert one.heard("load") == [[None, [20, 8], False, 512, 1], [None, [17, 8], True, 512, 1]]
         assert one.heard("generator") == [[1, 512, 3, 64 << 20]]
         values = {name: value for told in one.reported() for name, value in told.items()}
         assert (values["draft"], values["draft_tokens"], values["split_mode"]) == (str(draft), 3, "tensor")
@@ -190,20 +190,21 @@ def test_exllamav2_without_flash_attention_gives_one_answer_at_a_time_and_says_s
 
 def test_exllamav2_is_told_all_that_a_load_asks_for(tmp_path):
     draft = model_in(tmp_path / "draft")
-    load = {"context": 300, "draft": str(draft), "key_type": "q4", "extra": {"reserve_gib": (1.5, 0.5)}}
-    with serving("exllamav2", model_in(tmp_path / "model"), tmp_path, **load) as one:
-        cache = ["ExLlamaV2Cache_Q4", 512, True, 512, 2048]
+    load = {"context": 300, "draft": str(draft), "key_type": "q4", "extra": {"reserve_gib": (1.5,)}}
+    with serving("exllamav2", model_in(tmp_path / "model"), tmp_path, environment=TWO_CARDS, **load) as one:
+        cache = ["ExLlamaV2Cache_Q4", 512, True, 512, 512]
         assert one.heard("cache") == [cache, cache]
-        assert one.heard("load_autosplit") == [[None], [[int(1.5 * (1 << 30)), 1 << 29]]]
+        assert one.heard("load_autosplit") == [[None], [[int(1.5 * (1 << 30)), 64 << 20]]]
+        assert one.heard("whole") == ["not cut", "not filled up"]
         one.ask(max_tokens=2, seed=7)
         assert one.heard("job")[-1][:4] == [2 + 4, 0, 7, [0, 7]]
 
 
 def test_exllamav2_splits_by_parts_of_each_matrix(tmp_path):
-    load = {"context": 512, "split": (10.0, 12.0), "split_mode": "tensor"}
+    load = {"context": 512, "split": (10.0, 12.0), "split_mode": "tensor", "environment": TWO_CARDS}
     with serving("exllamav2", model_in(tmp_path / "model"), tmp_path, **load) as one:
         assert one.heard("load_tp") == [[[10, 12], 512, "ExLlamaV2Cache"]]
-        assert one.heard("cache") == [["ExLlamaV2Cache_TP", 512, False, 512, 2048]]
+        assert one.heard("cache") == [["ExLlamaV2Cache_TP", 512, False, 512, 512]]
 
 
 @BOTH

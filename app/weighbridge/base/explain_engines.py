@@ -55,6 +55,10 @@ ENGINES: Mapping[str, tuple[str, str]] = {
         mark("{engine} needs PyTorch for a card, and the one beside it ({torch}) can only use the processor."),
         mark("Install a build of PyTorch for CUDA in its environment, as pytorch.org tells it for your system."),
     ),
+    "exl.fewer_cards": (
+        mark("{name} has numbers for {told} cards, and {engine} sees {cards} here."),
+        mark("Give as many numbers as there are cards, or fewer."),
+    ),
     "exl.no_card": (
         mark("PyTorch sees no card that {engine} could use."),
         mark("Look whether the system sees one (nvidia-smi), and whether CUDA_VISIBLE_DEVICES hides it."),

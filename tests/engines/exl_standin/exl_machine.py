@@ -1,15 +1,18 @@
 """What both stand-ins share: a machine that reads prompts and writes words as a model's `config.json` says.
 
 Under "standin" there: "answer" (words), "pause_s" before each word, "load" (words of what is raised while it loads),
-"step" (the same, after the first word of an answer), "modules" and "cached" (tokens of each prompt that are known).
+"step" (the same, after the first word of an answer), "warm" (what fails of a warm-up), "modules" and "cached" (tokens
+of each prompt that are known). The words "hang: " are a step without an end, "signal: 11" a crash.
 """
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
 
-DEFAULTS = {"answer": ["One", " two", " three", "."], "pause_s": 0.0, "load": "", "step": "", "modules": 3, "cached": 0}
+DEFAULTS = {"answer": ["One", " two", " three", "."], "pause_s": 0.0, "load": "", "step": "", "warm": "",
+            "modules": 3, "cached": 0}  # fmt: skip
 END = 0
 """The token that ends an answer."""
 
@@ -39,6 +42,10 @@ def raise_for(words):
     """Raise what `words` say: the type, a colon, the text."""
     if words:
         name, _, text = words.partition(": ")
+        if name == "signal":
+            os.kill(os.getpid(), int(text))
+        if name in ("hang", "signal"):
+            time.sleep(600)
         raise type(name, (RuntimeError,), {})(text)
 
 

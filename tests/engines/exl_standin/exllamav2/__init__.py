@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import torch
 from exl_machine import Words, heard, raise_for, script_of
 from torch.utils.cpp_extension import load
 
@@ -29,6 +30,7 @@ class ExLlamaV2:
 
     def load_autosplit(self, cache, reserve_vram=None, callback=None):
         heard("load_autosplit", [reserve_vram])
+        self.config.max_input_len = min(self.config.max_input_len, self.config.max_seq_len)
         self._read(callback)
 
     def load(self, gpu_split=None, callback=None):
@@ -44,6 +46,7 @@ class ExLlamaV2:
             callback(done, self.config.script["modules"])
             if done == 1:
                 raise_for(self.config.script["load"])
+        torch.cuda.models += 1
 
     def unload(self):
         heard("unloaded", 1)
@@ -82,6 +85,13 @@ class ExLlamaV2Cache_TP(_Cache):  # noqa: N801
 class ExLlamaV2Tokenizer(Words):
     def __init__(self, config):
         super().__init__(config.script)
+        self.tokenizer_model = SimpleNamespace(hf_tokenizer=self)
+
+    def no_truncation(self):
+        heard("whole", "not cut")
+
+    def no_padding(self):
+        heard("whole", "not filled up")
 
     def encode(self, text, add_bos=False, encode_special_tokens=False):
         heard("encode", [text, add_bos, encode_special_tokens])

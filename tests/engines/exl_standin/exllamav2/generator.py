@@ -20,6 +20,7 @@ class ExLlamaV2DynamicGenerator(Work):
         paged=True,
     ):
         super().__init__(model.config.script, max_batch_size)
+        assert max_chunk_size <= model.config.max_input_len, "max_chunk_size must be less than model max_input_len"
         heard("generator", [max_batch_size, max_chunk_size, max_q_size, num_draft_tokens, paged])
 
     def warmup(self):

@@ -1,7 +1,9 @@
 """In the place of exllamav3: its surface, as far as it is used, with no computing behind it."""
 
+import sys
 from types import SimpleNamespace
 
+import torch
 from exl_machine import Asked, Tensor, Words, Work, heard, raise_for, script_of
 from torch.utils.cpp_extension import load
 
@@ -16,6 +18,7 @@ class Config:
         made.directory = directory
         if told["architectures"] != ["LlamaForCausalLM"]:
             raise AssertionError(f"Unknown architecture {told['architectures'][0]} in {directory}/config.json")
+        made.vocab_size = 200
         made.max_position_embeddings = told.get("max_position_embeddings", 8192)
         made.eos_token_id_list = [0]
         made.infer_params = SimpleNamespace(moe_cpu_offload=0)
@@ -40,15 +43,20 @@ class Model:
         max_batch_size=1,
         draft_model=None,
     ):
+        assert max_chunk_size <= self.cells, "Cache too small for batch shape"
         heard("load", [reserve_per_device, use_per_device, tensor_p, max_chunk_size, max_batch_size])
         for done in range(self.config.script["modules"] + 1):
             callback(done, self.config.script["modules"])
             if done == 1:
                 raise_for(self.config.script["load"])
+        torch.cuda.models += 1
 
     def warmup(self, cache=None, max_chunk_size=2048, max_batch_size=8, callback=None):
         callback(1, 1)
-        return []
+        fault = self.config.script["warm"]
+        if fault:
+            sys.stdout.write(f" !! Warmup pass failed (chunk 2048): {fault}\n")
+        return ["chunk 2048"] if fault else []
 
     def unload(self):
         heard("unloaded", 1)
@@ -64,6 +72,7 @@ class CacheLayer_quant:  # noqa: N801
 
 class Cache:
     def __init__(self, model, max_num_tokens, layer_type=None, max_batch_size=16, max_history=0, **kwargs):
+        model.cells = max_num_tokens
         heard("cache", [max_num_tokens, layer_type.__name__, max_batch_size, max_history, kwargs])
         tensor = SimpleNamespace(device=SimpleNamespace(type="cuda", index=0), nbytes=1 << 30)
         self.layers = {(0, 0): SimpleNamespace(get_tensors=lambda: [tensor, None])}

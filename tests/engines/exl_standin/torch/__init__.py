@@ -1,4 +1,6 @@
-"""In the place of PyTorch: a machine with one card, or none, as STANDIN_TORCH says ("cpu", "none", "old", "small")."""
+"""In the place of PyTorch: a machine with one card, or none, as STANDIN_TORCH says ("cpu", "none", "old", "small"), or
+with STANDIN_CARDS.
+"""
 
 import os
 from types import SimpleNamespace
@@ -15,6 +17,9 @@ def zeros(shape, dtype=None):
 
 
 class _Cuda:
+    models = 0
+    """How many are loaded, of three gigabytes each on the first card."""
+
     def init(self):
         if KIND == "none":
             raise RuntimeError("Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU")
@@ -22,7 +27,7 @@ class _Cuda:
             raise RuntimeError("The NVIDIA driver on your system is too old (found version 12020). Please update")
 
     def device_count(self):
-        return 0 if KIND in ("cpu", "none", "old") else 1
+        return 0 if KIND in ("cpu", "none", "old") else int(os.environ.get("STANDIN_CARDS", "1"))
 
     def get_arch_list(self):
         return ["sm_75", "sm_80", "sm_90a", "compute_120"]
@@ -41,7 +46,7 @@ class _Cuda:
         return 20 * _GIB, 24 * _GIB
 
     def memory_allocated(self, card):
-        return 3 * _GIB
+        return 0 if card else 3 * self.models * _GIB
 
 
 cuda = _Cuda()
