@@ -48,6 +48,18 @@ def test_several_tokens_a_piece_are_counted_as_tokens():
     assert reading.decode_tps == pytest.approx(84 * (20 / 21) / 2)
 
 
+def test_pieces_that_come_in_a_heap_have_no_speed():
+    clock = Clock()
+    meter = Meter(clock)
+    clock.now_s += 3
+    written(meter, clock, [Delta(" word")] * 40, 0.0001)
+    meter.feed(Usage(prompt_tokens=7, completion_tokens=44))
+    meter.feed(Done())
+    reading = meter.reading()
+    assert (reading.decode_tps, reading.now_tps, reading.output_tokens) == (None, None, 44)
+    assert reading.ttft_ms == pytest.approx(3_000)
+
+
 def test_the_engines_figures_are_preferred():
     clock = Clock()
     meter = Meter(clock)

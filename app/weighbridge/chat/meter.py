@@ -16,6 +16,9 @@ from weighbridge.chat.events import Delta, Done, Event, PromptProgress, StreamFa
 WINDOW_S = 1.0
 """How far back "tok/s now" looks."""
 
+LEAST_S = 0.1
+"""A shorter time says nothing of a speed that is counted here: a proxy on the way hands over pieces in heaps."""
+
 _PIECE = re.compile(r"\s*(?:\w+|[^\w\s]+)|\s+")
 
 
@@ -125,7 +128,7 @@ class Meter:
         told = self._timings
         if told is not None and told.predicted_n is not None:
             return told.decode_tps if told.predicted_n > 1 else None
-        if self._first_s is None or self._last_s is None or self._last_s <= self._first_s:
+        if self._first_s is None or self._last_s is None or self._last_s - self._first_s < LEAST_S:
             return None
         # The first piece ends the wait; only what came after it took the time that is divided by.
         after_first = (self._counted - self._counted_first) / self._counted
@@ -173,11 +176,11 @@ def rate_now(samples: tuple[_Sample, ...], now_s: float) -> float | None:
         return None
     first, last = samples[0], samples[-1]
     if first.engine_ms is not None and last.engine_ms is not None:
-        span_s = (last.engine_ms - first.engine_ms) / 1000
+        span_s, least_s = (last.engine_ms - first.engine_ms) / 1000, 0.0
     else:
-        span_s = last.at_s - first.at_s
+        span_s, least_s = last.at_s - first.at_s, LEAST_S
     tokens = last.tokens - first.tokens
-    if span_s <= 0 or tokens <= 0:
+    if span_s <= least_s or tokens <= 0:
         return None
     silent_s = now_s - last.at_s
     rate = tokens / span_s

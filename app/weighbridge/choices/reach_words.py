@@ -58,9 +58,18 @@ def reached_in_words(reached: Reached | None) -> str:
         return str(explain_code(reached.cause.code, reached.cause.values))
     models = plural("{count} model", "{count} models", len(reached.models), count=number(len(reached.models)))
     answered = text("answers in {ms} ms, {models}", ms=number(round(reached.ms or 0)), models=models)
-    if not reached.left_out:
-        return answered
-    left_out = plural(
-        "{count} left out for its name", "{count} left out for their names", reached.left_out, count=reached.left_out
+    return answered if not (left := left_out_in_words(reached)) else f"{answered} ({left})"
+
+
+def left_out_in_words(reached: Reached) -> str:
+    """How many models of its list are not listed here, and why; "" where all are."""
+    named = plural(
+        "{count} left out for its name",
+        "{count} left out for their names",
+        reached.left_out,
+        count=number(reached.left_out),
     )
-    return f"{answered} ({left_out})"
+    beyond = plural(
+        "{count} more is not listed", "{count} more are not listed", reached.beyond, count=number(reached.beyond)
+    )
+    return ", ".join(words for count, words in ((reached.left_out, named), (reached.beyond, beyond)) if count)

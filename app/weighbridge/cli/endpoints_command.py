@@ -216,6 +216,7 @@ def _reached_as_json(reached: Reached | None) -> Mapping[str, Any] | None:
         "at_s": reached.at_s,
         "ms": reached.ms,
         "left_out": reached.left_out,
+        "beyond": reached.beyond,
         "found_path": reached.found_path,
         "cause": None if cause is None else cause_as_json(cause),
     }

@@ -50,8 +50,9 @@ def test_a_name_that_nobody_can_show_is_left_out_and_counted(name):
 
 
 def test_a_list_without_end_is_cut():
-    models, left_out = read({"data": [{"id": str(number)} for number in range(MOST_MODELS + 5)]})
-    assert (len(models), left_out) == (MOST_MODELS, 5)
+    rows = [{"id": str(number)} for number in range(MOST_MODELS + 5)]
+    listing = read_listing(json.dumps({"data": rows}).encode())
+    assert (len(listing.models), listing.left_out, listing.beyond) == (MOST_MODELS, 0, 5)
 
 
 @pytest.mark.parametrize(

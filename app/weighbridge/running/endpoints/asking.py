@@ -72,7 +72,7 @@ class Asker:
         except Failed as failed:
             return Reached(at_s, failed.cause, found_path=self._other_path(failed.cause))
         models = self._with_own(self._with_more(listing.models))
-        return Reached(at_s, None, models, got.ms, left_out=listing.left_out)
+        return Reached(at_s, None, models, got.ms, left_out=listing.left_out, beyond=listing.beyond)
 
     def check(self, route: str, body: Mapping[str, Any] | None = None) -> None:
         """Ask for `route`, below the origin. Raises Failed where the answer is none that is good."""

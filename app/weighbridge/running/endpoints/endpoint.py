@@ -94,7 +94,7 @@ class Reached:
 
     `cause` is why it could not be reached, or gave no list; None where it did. `ms` is how long its answer took,
     `found_path` the base path at which it has a list, where that is not the one of the endpoint. `left_out` counts
-    names that nobody could show or send.
+    names that nobody could show or send, `beyond` those behind the end of what is listed of one server.
     """
 
     at_s: float
@@ -103,6 +103,7 @@ class Reached:
     ms: float | None = None
     found_path: str | None = None
     left_out: int = 0
+    beyond: int = 0
 
     @property
     def reachable(self) -> bool:

@@ -48,12 +48,13 @@ class NoListing(Exception):
 
 @dataclass(frozen=True)
 class Listing:
-    """A list of models. `left_out` counts those that were left out for their names; `house` is the mark of the
-    Weighbridge that it comes from, "" where it is from another server.
+    """A list of models. `left_out` counts those that were left out for their names, `beyond` those after the first
+    MOST_MODELS; `house` is the mark of the Weighbridge that it comes from, "" where it is from another server.
     """
 
     models: tuple[Listed, ...]
     left_out: int = 0
+    beyond: int = 0
     house: str = ""
 
 
@@ -66,10 +67,12 @@ def read_listing(body: bytes) -> Listing:
     rows = read if isinstance(read, list) else _rows(read)
     if rows is None:
         raise NoListing
-    named = [(name, row) for row in rows[:MOST_MODELS] if isinstance(row, dict) and (name := _name(row)) is not None]
+    first, beyond = rows[:MOST_MODELS], len(rows[MOST_MODELS:])
+    named = [(name, row) for row in first if isinstance(row, dict) and (name := _name(row)) is not None]
     by_name = {name: _listed(name, row) for name, row in named}
     house = read.get("weighbridge") if isinstance(read, dict) else None
-    return Listing(tuple(by_name.values()), len(rows) - len(named), house if isinstance(house, str) else "")
+    models, left_out = tuple(by_name.values()), len(first) - len(named)
+    return Listing(models, left_out, beyond, house if isinstance(house, str) else "")
 
 
 def with_more(models: tuple[Listed, ...], body: bytes) -> tuple[Listed, ...]:

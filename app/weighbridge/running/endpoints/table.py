@@ -108,6 +108,7 @@ def _reached_as_json(reached: Reached) -> str:
         "ms": reached.ms,
         "found_path": reached.found_path,
         "left_out": reached.left_out,
+        "beyond": reached.beyond,
         "cause": None if cause is None else {"code": cause.code, "values": dict(cause.values)},
     }
     return json.dumps(told, default=str)

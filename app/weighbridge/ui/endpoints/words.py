@@ -5,6 +5,7 @@ from __future__ import annotations
 from weighbridge.base.explain import explain_code
 from weighbridge.base.units import number
 from weighbridge.base.words import plural, text
+from weighbridge.choices.reach_words import left_out_in_words
 from weighbridge.running.endpoints.endpoint import Endpoint, Reached
 
 
@@ -19,8 +20,7 @@ def reached_in_words(reached: Reached | None, *, asks: bool) -> str:
     count = len(reached.models)
     models = plural("{count} model", "{count} models", count, count=number(count))
     took = "" if reached.ms is None else text("Answers in {time} ms", time=number(reached.ms))
-    left = "" if not reached.left_out else text("{count} left out: their names cannot be shown", count=reached.left_out)
-    return " · ".join(filter(None, (took, models, left)))
+    return " · ".join(filter(None, (took, models, left_out_in_words(reached))))
 
 
 def names_in_words(reached: Reached | None, most: int = 6) -> str:
