@@ -1,13 +1,19 @@
-"""All engines: every module of this package that ends in `ENGINE`, or in `ENGINES` where data describe several."""
+"""All engines: every module of this package that ends in `ENGINE`, or in `ENGINES` where data describe several.
+
+The window is given `catalogue` and shows before it is called, so the contract is imported no sooner.
+"""
 
 from __future__ import annotations
 
 import pkgutil
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import weighbridge_engines
-from weighbridge_engines.api import Engine
+
+if TYPE_CHECKING:
+    from weighbridge_engines.api import Engine
 
 
 def catalogue() -> dict[str, Engine]:
@@ -22,5 +28,7 @@ def catalogue() -> dict[str, Engine]:
 
 
 def _of(module: ModuleType) -> list[Engine]:
+    from weighbridge_engines.api import Engine
+
     told = [getattr(module, "ENGINE", None), *getattr(module, "ENGINES", ())]
     return [engine for engine in told if isinstance(engine, Engine)]

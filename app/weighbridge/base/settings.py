@@ -12,13 +12,15 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.listeners import Listeners
 from weighbridge.base.setting_kinds import Address, Choice, Folders, Kind, Number, Switch, kind_of, setting
 from weighbridge.base.small_files import read_small
 from weighbridge.base.words import mark
-from weighbridge_engines.api import Cause
+
+if TYPE_CHECKING:
+    from weighbridge_engines.api import Cause
 
 _WINDOW, _PORT, _MODELS, _HUB = mark("Window"), mark("Port"), mark("Models"), mark("Hugging Face Hub")
 _AS_SYSTEM = mark("As the system")
@@ -210,7 +212,7 @@ class SettingsStore:
         except (ValueError, RecursionError):  # not TOML, not UTF-8, a number too long, nested without end
             self._set_aside()
         except OSError as error:
-            self._notices.append(Cause("settings.unreadable", {"path": str(self._path), "reason": str(error)}))
+            self._notices.append(_cause("settings.unreadable", {"path": str(self._path), "reason": str(error)}))
             self._unread = True
         return {}
 
@@ -221,7 +223,7 @@ class SettingsStore:
             self._path.replace(aside)
         except OSError:
             aside = self._path
-        self._notices.append(Cause("settings.damaged", {"path": str(aside)}))
+        self._notices.append(_cause("settings.damaged", {"path": str(aside)}))
 
     def _write(self) -> None:
         import tomli_w  # most starts write nothing
@@ -236,7 +238,13 @@ class SettingsStore:
         except OSError as error:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
-            self._notices.append(Cause("settings.unwritable", {"path": str(self._path), "reason": str(error)}))
+            self._notices.append(_cause("settings.unwritable", {"path": str(self._path), "reason": str(error)}))
+
+
+def _cause(code: str, values: Mapping[str, object]) -> Cause:
+    from weighbridge_engines.api import Cause  # with the whole contract, which a start without a fault can do without
+
+    return Cause(code, values)
 
 
 def parse(table: Mapping[str, Any]) -> tuple[Settings, list[Cause]]:
@@ -252,7 +260,7 @@ def parse(table: Mapping[str, Any]) -> tuple[Settings, list[Cause]]:
             good[field.name] = value
         else:
             shown = {"name": field.name, "value": repr(value), "default": field.default}
-            bad.append(Cause("settings.bad_value", shown))
+            bad.append(_cause("settings.bad_value", shown))
     return Settings(**good), bad
 
 

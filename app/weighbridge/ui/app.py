@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from weighbridge.base.errors import Refused
-from weighbridge.base.explain import explain
 from weighbridge.base.locks import OwnerLock
 from weighbridge.base.paths import default_paths
 from weighbridge.base.settings import language_choice
 from weighbridge.base.words import use_language
 from weighbridge.ui.display import problem
-from weighbridge_engines.api import Engine
+
+if TYPE_CHECKING:
+    from weighbridge_engines.api import Engine
 
 
 def main(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> int:
@@ -37,6 +39,8 @@ def main(argv: Sequence[str], engines: Callable[[], Mapping[str, Engine]]) -> in
 
         return run(argv, engines, paths, lock)
     except Refused as error:
+        from weighbridge.base.explain import explain  # with the words of every error
+
         return _refused(str(explain(error)))
     finally:
         lock.release()
