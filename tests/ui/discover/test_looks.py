@@ -117,6 +117,25 @@ def test_a_failure_is_told_and_the_next_one_is_looked_at(qtbot, looks, looker):
     looks.want(spots("a", "b"))
     qtbot.waitUntil(lambda: "o/b@main" in looks.sights)
     assert told == [("o/a@main", "hub.offline")]
+    looks.count(spots("a"))
+    looks.want(spots("a"))
+    assert (looks.now, looks.failure(spots("a")[0]).code) == ("", "hub.offline")
+    looks.forgive(*spots("a"))
+    looks.want(spots("a"))
+    qtbot.waitUntil(lambda: "o/a@main" in looks.sights)
+
+
+def test_while_the_hub_is_away_nothing_is_only_counted(qtbot, looks, looker):
+    looker.fails["o/a"] = Unreachable("hub.unreachable", host="h", reason="r")
+    looks.count(spots("a", "b"))
+    qtbot.waitUntil(lambda: not looks.now)
+    looks._tick()
+    assert looker.asked == ["o/a"]
+    looks.want(spots("c"))
+    qtbot.waitUntil(lambda: "o/c@main" in looks.sights)
+    looks.forgive()
+    looks.count(spots("b"))
+    qtbot.waitUntil(lambda: "o/b@main" in looks.sights)
 
 
 def test_stopping_gives_up_what_hangs_and_tells_nobody(qtbot, looks, looker):

@@ -82,9 +82,9 @@ def test_nothing_is_asked_before_the_button_was_pressed(fresh, fake, asked):
 
 def test_what_is_offered_first_is_weighed_and_says_why(qtbot, page, asked):
     assert asked.settings.value.discover_opened
-    qtbot.waitUntil(lambda: all(row.badge for row in page.list.rows))
+    qtbot.waitUntil(lambda: all(row.badge for row in page.list.rows) and not page.discovery.looks.now)
+    qtbot.waitUntil(lambda: page.list.rows[0].badge == ("fits", "8+ fit"))  # both of its repositories in the list
     kinds = {row.title: row.badge for row in page.list.rows}
-    assert kinds["Qwen3-8B"] == ("fits", "6+ fit")  # one of its repositories was looked into
     assert kinds["Qwen3-32B"][0] == "no"
     assert kinds["Qwen3-14B"] == ("unknown", "unknown")  # its licence is not accepted, so that its header is not read
     assert page.list.rows[0].title == "Qwen3-8B"
@@ -341,6 +341,24 @@ def test_a_hub_that_fails_can_be_asked_again(qtbot, page, fake):
     fake.faults.clear()
     page.errors.buttons[0].click()
     qtbot.waitUntil(lambda: len(page.list.rows) == 5)
+
+
+def test_one_that_cannot_be_looked_into_is_asked_for_once_a_search(qtbot, fresh, fake):
+    path = "/api/models/ggml-org/Qwen3-0.6B-GGUF/tree/"
+    fake.faults.always(Status(500), path, on="api")
+    fresh.entry.button.click()
+    looks = fresh.discovery.looks
+    spot = Spot("ggml-org/Qwen3-0.6B-GGUF")
+    qtbot.waitUntil(lambda: looks.failure(spot) is not None and len(looks.sights) >= 5 and not looks.now)
+    for _ in range(3):
+        fresh._draw()
+    assert not looks.now
+    assert len(fake.asked(path=path)) == 1
+    badges = {row.title: row.badge for row in fresh.list.rows}
+    assert badges["Qwen3-0.6B"] == ("unknown", "Could not be looked into")
+    fresh.errors.hide()
+    look_for(qtbot, fresh, "qwen3 0.6b")
+    qtbot.waitUntil(lambda: len(fake.asked(path=path)) == 2)
 
 
 def test_the_card_is_read_when_it_is_unfolded_and_fetches_nothing_else(qtbot, opened, fake, monkeypatch):

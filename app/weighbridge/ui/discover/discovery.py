@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from PySide6.QtCore import QObject, Signal
 
@@ -32,7 +33,8 @@ MOST_SPOTS = 60
 """Repositories of one base model that are listed: the most fetched ones."""
 
 FIRST_LOOKS = 4
-"""So many of them are looked into as soon as a base model is opened; the others when they come into sight."""
+"""So many of them are looked into as soon as a base model is opened, and while it is in the list, as far as the Hub
+allows; the others when they come into sight."""
 
 
 class Discovery(QObject):
@@ -90,6 +92,7 @@ class Discovery(QObject):
     def search(self, wish: Wish) -> None:
         """Look for what is wished; what is open stays until something else is opened."""
         self._asking.drop(Kind.OPEN)
+        self.looks.forgive()
         self._formats = wish.formats
         searches, queries = self._services.searches, wish.queries()
 
@@ -131,9 +134,11 @@ class Discovery(QObject):
         self.told.emit()
 
     def count(self, keys: Iterable[str]) -> None:
-        """These base models are in sight: look into one repository of each, as far as the Hub allows."""
-        first = (next(iter(self._of(key).spots), None) for key in keys if key in self._groups)
-        self.looks.count(spot for spot in first if spot is not None)
+        """These base models are in sight: look into one repository of each, then into the next of each, as far as the
+        Hub allows.
+        """
+        first = [_first(self._of(key).spots) for key in keys if key in self._groups]
+        self.looks.count(spot for turn in zip_longest(*first) for spot in turn if spot is not None)
 
     def see(self, spots: Iterable[Spot]) -> None:
         """Rows of these spots are in sight: look into them."""
@@ -143,7 +148,7 @@ class Discovery(QObject):
     def again(self, spot: Spot) -> None:
         """Look into a spot at which a look has failed."""
         if self._key in self._opened:
-            self._opened[self._key].failed.pop(place_of(spot), None)
+            self.looks.forgive(spot)
             self._in_sight = (spot, *self._in_sight)
             self._want()
 
@@ -163,8 +168,7 @@ class Discovery(QObject):
         """Somebody else asks from now on: what could not be read or looked into is tried again once it is wanted."""
         self._services.searches.forget()
         self.looks.forget([sight.spot for sight in self.looks.sights.values() if sight.unread is not None])
-        for opened in self._opened.values():
-            opened.failed.clear()
+        self.looks.forgive()
         self._reading = "", None
         self.told.emit()
 
@@ -202,7 +206,12 @@ class Discovery(QObject):
 
     def failure(self, spot: Spot) -> WeighbridgeError | None:
         """Why a look at a spot failed."""
-        return self._opened[self._key].failed.get(place_of(spot)) if self._key in self._opened else None
+        error = self.looks.failure(spot)
+        return error if isinstance(error, WeighbridgeError) else None
+
+    def has_failed(self, key: str) -> bool:
+        """Whether a look that was to count the choices of a base model has failed."""
+        return any(self.failure(spot) is not None for spot in _first(self._of(key).spots))
 
     def whole(self, row: Offered) -> Whole | None:
         """All that the headers of a row say, once they were read."""
@@ -302,13 +311,10 @@ class Discovery(QObject):
         self.told.emit()
 
     def _want(self) -> None:
-        """One repository of each format, the most fetched ones, and what is in sight."""
+        """The first ones, and what is in sight."""
         opened = self._opened.get(self._key)
-        if opened is None:
-            return
-        by_format = {spot.hit.formats: spot for spot in reversed(opened.spots) if spot.hit is not None}
-        first = list(dict.fromkeys([*opened.spots[:1], *by_format.values()]))[:FIRST_LOOKS]
-        self.looks.want(spot for spot in (*first, *self._in_sight) if place_of(spot) not in opened.failed)
+        if opened is not None:
+            self.looks.want((*_first(opened.spots), *self._in_sight))
 
     def _opening_failed(self, error: BaseException) -> None:
         """What the list has told is there; why there is no more of it is said."""
@@ -335,10 +341,9 @@ class Discovery(QObject):
         self.told.emit()
 
     def _look_failed(self, spot: Spot, error: BaseException) -> None:
+        del spot
         if not isinstance(error, WeighbridgeError):
             self._services.bus.failed.emit(error)
-        elif self._key in self._opened:
-            self._opened[self._key].failed[place_of(spot)] = error
         self.told.emit()
 
     def _learnt(self, key: str, whole: Whole) -> None:
@@ -364,6 +369,15 @@ def _look_for(looker: Looker, spot: Spot, reference: Reference, task: Task) -> t
     except WeighbridgeError as error:
         return sight.within(MOST_CHOICES), error
     return sight.within(MOST_CHOICES, meant), meant
+
+
+def _first(spots: Sequence[Spot]) -> list[Spot]:
+    """One of each format, then others, the most fetched ones."""
+    by_format: dict[tuple[str, ...], Spot] = {}
+    for spot in spots:
+        by_format.setdefault(spot.hit.formats if spot.hit is not None else (), spot)
+    found = {place_of(spot): spot for spot in (*by_format.values(), *spots[:FIRST_LOOKS])}
+    return list(found.values())[:FIRST_LOOKS]
 
 
 def _untold(spot: Spot) -> Spot:

@@ -22,10 +22,15 @@ CALLS_OF_A_LOOK = 3
 RESERVE = 60
 """Calls that are left for what the user asks himself: looks that only serve to count stop above it."""
 
+REST_S = 60.0
+"""While the Hub cannot be reached, it is tried so seldom for what only serves to count."""
+
 MOST_CHOICES = 500
 """Choices of one repository that are shown: no real one has half as many, and each costs time of the window."""
 MOST_KEPT = 400
 _SECOND_MS = 1000
+_AWAY = frozenset({"hub.portal", "hub.proxy", "hub.stalled", "hub.unreachable"})
+"""Failures that tell of no repository, but of the way there."""
 
 
 class Looker(Protocol):
@@ -44,7 +49,8 @@ def place_of(spot: Spot) -> str:
 
 
 class Looks(QObject):
-    """`seen` tells a Spot and its Sight, `failed` a Spot and why. `changed`: what waits, or for what, is another.
+    """`seen` tells a Spot and its Sight, `failed` a Spot and why: it is not looked at again until it is forgiven or
+    forgotten. `changed`: what waits, or for what, is another.
 
     `allowance` is what the Hub still allows, None where that is unknown.
     """
@@ -68,7 +74,8 @@ class Looks(QObject):
         self._counted: dict[str, Spot] = {}
         self._sights: OrderedDict[str, Sight] = OrderedDict()
         self._now: tuple[Spot, Task] | None = None
-        self._until_s = 0.0
+        self._failures: dict[str, BaseException] = {}
+        self._until_s = self._counts_from_s = 0.0
         self._told: tuple[str, tuple[str, ...]] = ("", ())
         self._clock = QTimer(self, interval=_SECOND_MS)
         self._clock.timeout.connect(self._tick)
@@ -92,6 +99,16 @@ class Looks(QObject):
     def is_short(self) -> bool:
         """Whether so few calls are left that nothing is looked into only to be counted."""
         return bool(self._counted) and not may_spend(self._allowance(), CALLS_OF_A_LOOK, RESERVE)
+
+    def failure(self, spot: Spot) -> BaseException | None:
+        """Why the last look at a spot failed."""
+        return self._failures.get(place_of(spot))
+
+    def forgive(self, *spots: Spot) -> None:
+        """These, or all, can be looked at again though that has failed."""
+        for place in map(place_of, spots) if spots else list(self._failures):
+            self._failures.pop(place, None)
+        self._counts_from_s = 0.0
 
     def is_waiting(self, spot: Spot) -> bool:
         """Whether it will be looked at, or is just now."""
@@ -117,6 +134,7 @@ class Looks(QObject):
         """Forget what was seen at these: they can be looked at anew, and then the Hub is asked."""
         for spot in spots:
             self._sights.pop(place_of(spot), None)
+            self._failures.pop(place_of(spot), None)
             self._looker.forget(spot)
 
     def rest(self) -> None:
@@ -132,7 +150,8 @@ class Looks(QObject):
 
     def _fresh(self, spots: Iterable[Spot]) -> dict[str, Spot]:
         made = {place_of(spot): spot for spot in spots}
-        return {place: spot for place, spot in made.items() if place not in self._sights}
+        known = self._sights.keys() | self._failures.keys()
+        return {place: spot for place, spot in made.items() if place not in known}
 
     def _go_on(self) -> None:
         if self._now is None and self.wait_s <= 0:
@@ -152,7 +171,7 @@ class Looks(QObject):
     def _next(self) -> Spot | None:
         for place in list(self._wanted):
             return self._wanted.pop(place)
-        if may_spend(self._allowance(), CALLS_OF_A_LOOK, RESERVE):
+        if time.monotonic() >= self._counts_from_s and may_spend(self._allowance(), CALLS_OF_A_LOOK, RESERVE):
             for place in list(self._counted):
                 return self._counted.pop(place)
         return None
@@ -174,6 +193,9 @@ class Looks(QObject):
             self._until_s = time.monotonic() + (float(seconds) if isinstance(seconds, int | float) else 1.0)
             self._wanted = {place_of(spot): spot, **self._wanted}
         elif not isinstance(error, Cancelled):
+            self._failures[place_of(spot)] = error
+            if isinstance(error, WeighbridgeError) and error.code in _AWAY:
+                self._counts_from_s = time.monotonic() + REST_S
             self.failed.emit(spot, error)
         self._go_on()
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from weighbridge.base.errors import WeighbridgeError
 from weighbridge.choices.offered import Offered, offered
 from weighbridge.hub.layout import Shelf
 from weighbridge.hub.looking import Sight, Spot, Whole
@@ -22,15 +21,14 @@ MOST_ROWS = 1_000
 class Opened:
     """`spots` are where its choices lie, branches that a look has told of not among them. `wholes` is what the whole
     headers told that were read, by the key of their row; the headers themselves, which are some MiB, are kept of the
-    last row alone. `is_asked`: the Hub has told which other repositories hold it. `failed` is why a look failed, by
-    `place_of` its spot. `left_out` is how many choices the last `rows` did not have, for there were too many.
+    last row alone. `is_asked`: the Hub has told which other repositories hold it. `left_out` is how many choices the
+    last `rows` did not have, for there were too many.
     """
 
     title: str
     spots: Sequence[Spot] = ()
     is_asked: bool = False
     wholes: dict[str, Whole] = field(default_factory=dict)
-    failed: dict[str, WeighbridgeError] = field(default_factory=dict)
     left_out: int = 0
     _without_heads: set[str] = field(default_factory=set)
     _made: dict[str, tuple[Sight, tuple[Model, ...], tuple[Offered, ...]]] = field(default_factory=dict)
@@ -65,7 +63,7 @@ class Opened:
 
     def forget(self) -> None:
         """What was told holds no more: other files may be there."""
-        for told in (self.wholes, self.failed, self._without_heads, self._made):
+        for told in (self.wholes, self._without_heads, self._made):
             told.clear()
 
     def is_whole(self, key: str) -> bool:

@@ -353,7 +353,8 @@ class DiscoverPage(Page):
         for key, _group in discovery.groups:
             models = discovery.models(key)
             stands = counted(models, choice_of)
-            standing[key] = Standing(stands, len(models), len(discovery.formats(key)), discovery.is_all(key))
+            formats, is_all, failed = len(discovery.formats(key)), discovery.is_all(key), discovery.has_failed(key)
+            standing[key] = Standing(stands, len(models), formats, is_all, failed)
         suggested = time.time() if self._filters.wish.is_plain else None
         rows = group_rows(discovery.groups, standing, discovery.looks.now, suggested)
         if discovery.key:  # what is offered stays in its place under the hand of who has chosen already

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from weighbridge.base.errors import WeighbridgeError
+from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.counts import Counts, counts
 from weighbridge.choices.offer_words import counts_in_words, suggestion_in_words
@@ -29,13 +30,14 @@ ChoiceOf = Callable[[Model], Choice | None]
 
 class Standing(NamedTuple):
     """How the choices of a base model stand (None: none is weighed), how many are known, in how many formats, and
-    whether these are all.
+    whether these are all; `failed`: it could not be looked into.
     """
 
     counts: Counts | None
     choices: int
     formats: int
     is_all: bool = True
+    failed: bool = False
 
 
 def choice_rows(
@@ -110,7 +112,9 @@ def _reason(each: Suggestion[Group]) -> str:
 
 
 def _row(key: str, group: Group, standing: Mapping[str, Standing], looked_at: str, reason: str) -> GroupRow:
-    known, choices, formats, is_all = standing[key]
-    badge = None if known is None else (known.best.value, counts_in_words(known, is_all=is_all))
+    known, choices, formats, is_all, failed = standing[key]
+    badge = ("unknown", text("Could not be looked into")) if failed else None
+    if known is not None:
+        badge = (known.best.value, counts_in_words(known, is_all=is_all))
     looked = known is None and any(looked_at.startswith(f"{hit.id}@") for hit in group.hits)
     return GroupRow(key, group.title, formats, choices or None, badge, reason, looked, is_all)
