@@ -149,6 +149,15 @@ def test_uv_s_own_words_are_told_where_it_fails(place, uv):
     assert request.error == "index.unreachable"
 
 
+def test_a_full_disk_is_told_as_such(place, uv):
+    told = "error: Failed to download\\n  cause: failed to write\\n  cause: No space left on device (os error 28)\\n"
+    uv.does(f"if argv[0] == 'pip':\n    print('{told}  hint: x')\n    sys.exit(1)")
+    with pytest.raises(BadFile) as failure:
+        place.install()
+    assert (failure.value.code, failure.value.values["reason"]) == ("build.unwritable", "No space left on device")
+    assert place.left() == []
+
+
 def test_a_build_for_cards_that_sees_none_is_kept_and_not_used(place):
     outcome = place.install("echo-cuda")
     assert (outcome.why_not.code, outcome.build.in_use, place.in_use()) == ("build.sees_no_card", False, "")

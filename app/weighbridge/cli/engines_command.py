@@ -202,7 +202,8 @@ def _in_use(build: Build) -> str:
 def _about(recipe: Recipe, model: Model | None) -> str:
     from weighbridge.base.units import size
     from weighbridge.choices.build_words import recipe_in_words
-    from weighbridge.choices.engine_words import licences_in_words, needs_in_words
+    from weighbridge.choices.engine_words import licences_in_words, needs_in_words, why_unsuited
+    from weighbridge.hardware.detect import detect
 
     lines = [
         text(
@@ -213,6 +214,7 @@ def _about(recipe: Recipe, model: Model | None) -> str:
         ),
         text("About {size} to fetch.", size=size(recipe.download_bytes)) if recipe.download_bytes else "",
         needs_in_words(recipe),
+        why_unsuited(recipe, detect()),
         text("It will be tried with {model}.", model=model.id) if model else text("No model is here to try it with."),
     ]
     return "\n".join(filter(None, lines))

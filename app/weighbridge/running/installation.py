@@ -7,6 +7,7 @@ written a token. What fails is removed, and its log is kept. Nothing is installe
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import tempfile
@@ -40,6 +41,8 @@ from weighbridge_engines.api import Cause, Device, Engine
 
 PURPOSE = "package index"
 _SCRATCH = "scratch"
+_FULL = ("(os error 28)", "(os error 112)")
+"""How uv says that a disk is full, on Windows by the second; it says so last, after much else."""
 
 
 @dataclass(frozen=True)
@@ -263,6 +266,8 @@ class Installer:
     ) -> None:
         environment = {**source.environment, "UV_PYTHON_INSTALL_DIR": str(self._engines.folder / "python")}
         why = run_uv(arguments, environment, scratch / "cache", task, PURPOSE, told.hear)
+        if why is not None and any(full in line for line in told.last for full in _FULL):
+            raise self._unwritable(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         if why is not None:
             log = str(self.log_of(recipe.id))
             raise EngineFailed("build.install_failed", told.last, build=recipe.id, reason=why, log_file=log)
