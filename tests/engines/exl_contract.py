@@ -161,6 +161,8 @@ def small_model(folder):
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens(["<begin>", "<end>"])
+    tokenizer.enable_truncation(4)  # as a training may leave it
+    tokenizer.enable_padding(length=9)
     tokenizer.save(str(folder / "tokenizer.json"))
     told = {"bos_token": "<begin>", "eos_token": "<end>"}
     (folder / "tokenizer_config.json").write_text(json.dumps(told))
@@ -223,9 +225,15 @@ def of_v3(folder):
     for job in jobs:
         parts.generator.cancel(job)
     refused = {}
-    for name, one in {"not": {"not": {"type": "string"}}, "unique": {"type": "array", "uniqueItems": True}}.items():
+    beyond = {
+        "not": {"schema": {"not": {"type": "string"}}},
+        "unique": {"schema": {"type": "array", "uniqueItems": True}},
+        "circle": {"schema": {"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}},
+        "token": {"logit_bias": {99999: 1}},
+    }
+    for name, one in beyond.items():
         try:
-            model.job(tokens, Request([], schema=one), 5)
+            model.job(tokens, Request([], **one), 5)
         except RequestRefused as refusal:
             refused[name] = refusal.reason
     parts.cache.initialized = True

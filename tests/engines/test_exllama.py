@@ -2,10 +2,11 @@
 
 import json
 import threading
+from types import SimpleNamespace
 
 import pytest
 
-from weighbridge_engines.api import HOST, Load, RequestRefused, Unsupported
+from weighbridge_engines.api import HOST, Cause, Load, Request, RequestRefused, Unsupported
 from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.controls import Home, asked
 from weighbridge_engines.exl_batch import CARD_FAILED, Batch
@@ -22,7 +23,8 @@ from weighbridge_engines.exl_controls import (
 from weighbridge_engines.exl_failures import diagnose
 from weighbridge_engines.exl_folder import adapter_files, chat_folder, model_folder
 from weighbridge_engines.exl_log import report
-from weighbridge_engines.exl_session import Reading
+from weighbridge_engines.exl_parts import batch_of, draft_folder, more_than_cards
+from weighbridge_engines.exl_session import ExlSession, Reading
 from weighbridge_engines.exl_v2_model import SHORTEST_DRY, _chances, _penalties
 from weighbridge_engines.library_sampling import chosen
 
@@ -207,6 +209,9 @@ def test_lines_of_a_load(line, told):
         ("RuntimeError: Found no NVIDIA driver on your system. Please", "exl.no_driver", {}),
         ("The NVIDIA driver on your system is too old (found version 11040)", "exl.old_driver", {"has": "11.4"}),
         ("FileNotFoundError: [Errno 2] No such file or directory: 'c++'", "exl.no_compiler", {"compiler": "c++"}),
+        ("/bin/sh: 1: /usr/local/cuda/bin/nvcc: not found", "exl.no_toolkit", {}),
+        ("ValueError: No tensors found for model.layers.0.self_attn.q_proj matching supported quantization format.",
+         "engine.other_layout", {"reason": "No tensors found for model.layers.0.self_attn.q_proj"}),
         ("/bin/sh: 1: g++: not found", "exl.no_compiler", {"compiler": "g++"}),
         ("ImportError: /x/exllamav2_ext.so: undefined symbol: _ZN3c104cuda9X", "exl.other_torch",
          {"symbol": "_ZN3c104cuda9X"}),
@@ -261,6 +266,43 @@ def test_words_in_the_source_that_a_traceback_shows_are_nobodys_cause():
     assert diagnose(log, 1) is None
 
 
+# What a load looks at first
+
+
+@pytest.mark.parametrize(("batch", "context", "found"), [(None, 512, 512), (None, 8192, 2048), (600, 8192, 512)])
+def test_no_more_of_a_prompt_is_computed_at_a_time_than_a_cache_holds(batch, context, found):
+    assert batch_of(Load("/m", batch=batch), context) == found
+
+
+@pytest.mark.parametrize(
+    ("values", "name"), [({"split": (8.0, 4.0)}, "split"), ({"extra": {"reserve_gib": (1.0, 1.0)}}, "reserve_gib")]
+)
+def test_numbers_for_cards_that_are_not_here_are_refused(values, name):
+    told = Cause("exl.fewer_cards", {"name": name, "told": 2, "cards": 1})
+    assert more_than_cards(Load("/m", **values), 1) == told
+    assert more_than_cards(Load("/m", **values), 2) is None
+
+
+def model_with(place, vocabulary):
+    text = json.dumps({"model": {"vocab": vocabulary}})
+    folder = folder_with(place, config__json="{}", tokenizer__json=text)
+    (folder / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}")
+    return folder
+
+
+def test_a_draft_with_other_tokens_by_the_same_numbers_is_refused(tmp_path, capsys):
+    model = model_with(tmp_path / "model", {"a": 0, "b": 1})
+    same, other = model_with(tmp_path / "same", [["a", -1.5], ["b", -2]]), model_with(tmp_path / "other", {"b": 0})
+    assert draft_folder(Load("/m", draft=str(same)), model) == same
+    causes = {str(other): Cause("engine.draft_mismatch"), "/gone": Cause("engine.no_draft_file", {"path": "/gone"})}
+    for draft, cause in causes.items():
+        with pytest.raises(Unsupported) as refusal:
+            draft_folder(Load("/m", draft=draft), model)
+        assert refusal.value.cause == cause == diagnose(capsys.readouterr().err.splitlines(), 1)
+    (other / "tokenizer.json").write_text("{")
+    assert draft_folder(Load("/m", draft=str(other)), model) == other
+
+
 # Folders
 
 
@@ -292,6 +334,40 @@ def test_weights_that_may_hold_a_program_are_no_adapter(tmp_path):
     folder = folder_with(tmp_path / "a", adapter_config__json="{}", adapter_model__bin="")
     with pytest.raises(FileNotFoundError, match=r"adapter_model\.safetensors"):
         adapter_files(str(folder))
+
+
+# What is asked of a session
+
+
+class Asked:
+    """A model that makes a token of each character, and keeps what it is asked."""
+
+    context = 100
+
+    def __init__(self):
+        self.texts, self.stops = [], []
+
+    def tokens(self, text):
+        self.texts.append(text)
+        return SimpleNamespace(shape=(1, len(text)))
+
+    def room(self, tokens):
+        return self.context - tokens
+
+    def job(self, tokens, request, most):
+        self.stops.append(request.stop)
+        raise KeyError("asked")
+
+
+def test_halves_of_characters_are_read_as_question_marks_and_are_no_ends():
+    asked = Asked()
+    texts = iter(["a\ud800b", ""])
+    session = ExlSession(SimpleNamespace(loaded=asked), SimpleNamespace(text=lambda request: next(texts)))
+    with pytest.raises(KeyError):
+        next(session.stream(Request([], stop=("\ud800", "\0", "é"))))
+    assert (asked.texts, asked.stops) == (["a?b"], [("\0", "é")])
+    with pytest.raises(RequestRefused, match="makes nothing of these messages"):
+        next(session.stream(Request([])))
 
 
 # Answers side by side
