@@ -207,7 +207,8 @@ UNCACHED: Mapping[str, Any] = {"cache_prompt": False}
 @dataclass(frozen=True)
 class Hardware:
     """What an engine computes on, and what it is told of cards. `vendors` are the makers of cards that it can use, of
-    the `least_compute_capability` of NVIDIA's at least; `processor`: it works without any. `share` says of what its
+    the `least_compute_capability` of NVIDIA's at least; `processor`: it works without any, in builds that have
+    `processor_build` in their version ("": in all of them). `share` says of what its
     setting "memory_share" is a share: "all" of a card's memory for all that lies there, "static" of a card's memory for
     weights and cache, "rest" of what is free once the weights are loaded, for the cache; "" where it has none.
     `without_card` are settings, by name, that are asked for where no card is used and nothing else is said.
@@ -215,6 +216,7 @@ class Hardware:
 
     vendors: frozenset[str] = frozenset()
     processor: bool = True
+    processor_build: str = ""
     least_compute_capability: str | None = None
     share: str = ""
     without_card: Mapping[str, Any] = field(default_factory=dict)

@@ -96,7 +96,12 @@ def _engine(entry: Entry, place: Place, *, own: bool) -> Engine:
 def hardware_of(entry: Entry) -> Hardware:
     """What it computes on."""
     return Hardware(
-        entry.vendors, entry.processor != "no", entry.least_compute_capability, entry.share, dict(entry.without_card)
+        vendors=entry.vendors,
+        processor=entry.processor != "no",
+        processor_build="" if entry.processor in ("yes", "no") else entry.processor,
+        least_compute_capability=entry.least_compute_capability,
+        share=entry.share,
+        without_card=dict(entry.without_card),
     )
 
 

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from tests.choices.made_surroundings import NOT_HERE, engine, model
+from tests.choices.made_surroundings import NOT_HERE, engine, machine, model
 
 from weighbridge.base.errors import Refused
 from weighbridge.choices.runner import CALCULATED, RUN_BY, runner_for
-from weighbridge_engines.api import Cause
+from weighbridge.choices.words import runner_in_words
+from weighbridge_engines.api import Cause, Hardware
 
 
 @pytest.mark.parametrize("format_id", RUN_BY)
@@ -63,3 +64,15 @@ def test_where_none_suits_the_reason_of_the_first_is_told():
         assert (runner.installed, runner.suits) == (False, False)
         assert runner.missing.values == {"a": "llama"}
     assert runner_for("gguf", [refusing("llama_server")]).installed
+
+
+def test_what_needs_a_card_that_is_not_here_runs_nothing():
+    needing = replace(engine("vllm", formats=("awq",)), hardware=Hardware(frozenset({"nvidia"}), processor=False))
+    bare = replace(machine(), problems=(Cause("hardware.no_card"),))
+    runner = runner_for("awq", [needing], machine=bare)
+    assert (runner.installed, runner.missing.code) == (False, "program.needs_card")
+    assert runner_in_words(runner) == "Vllm (needs a card that is not here)"
+    other = engine("other", NOT_HERE, formats=("awq",))
+    assert runner_for("awq", [needing, other], machine=bare).engine_id == "other"
+    assert runner_for("awq", [needing, other], "vllm", machine=bare).missing.code == "program.needs_card"
+    assert runner_for("awq", [needing, other]).installed

@@ -7,6 +7,7 @@ from weighbridge.base.errors import EngineFailed, Refused
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.gguf_tensors import Tensor
 from weighbridge.formats.model import ModelInfo
+from weighbridge.hardware.machine import Cpu, Machine, Memory, MemoryKind
 from weighbridge.library.model import Model
 from weighbridge.running.choose import (
     Asked,
@@ -109,6 +110,41 @@ def test_what_is_named_to_be_installed_is_for_this_system():
     with pytest.raises(EngineFailed) as failure:
         engine_for(MODEL, [elsewhere])
     assert failure.value.code == "program.not_for_system"
+
+
+BARE = Machine(
+    "Linux", Cpu(None, None, None, None), Memory(MemoryKind.SHARED, None, None), problems=(Cause("hardware.no_card"),)
+)
+
+
+def test_without_a_card_what_needs_none_comes_first():
+    engines = {one.id: replace(one, missing=lambda: None) for one in catalogue().values()}
+    folder = replace(MODEL, format="safetensors")
+    assert engines_for("safetensors", engines.values())[0].id == "vllm"
+    assert engines_for("safetensors", engines.values(), machine=BARE)[0].id == "transformers"
+    assert engine_for(folder, engines.values()).id == "vllm"
+    assert engine_for(folder, engines.values(), look=lambda: BARE).id == "transformers"
+    absent = {one.id: replace(one, missing=lambda: Cause("program.to_get")) for one in engines.values()}
+    with pytest.raises(EngineFailed, match="to_get") as failure:
+        engine_for(folder, absent.values(), look=lambda: BARE)
+    assert failure.value.values["engine"] == "transformers serve"
+    with pytest.raises(EngineFailed) as failure:
+        engine_for(replace(MODEL, format="awq"), absent.values(), look=lambda: BARE)
+    assert (failure.value.code, failure.value.values["engine"]) == ("program.needs_card", "vLLM")
+
+
+def test_the_machine_is_looked_at_only_where_that_decides():
+    def look():
+        raise AssertionError("nobody looks")
+
+    engines = catalogue()
+    one = replace(engines["vllm"], missing=lambda: None)
+    assert engine_for(replace(MODEL, format="safetensors"), [one, absent_sglang(engines)], look=look).id == "vllm"
+    assert engine_for(MODEL, [engines["llama_server"]], look=look).id == "llama_server"
+
+
+def absent_sglang(engines):
+    return replace(engines["sglang"], missing=lambda: Cause("program.to_get"))
 
 
 def test_what_is_asked_of_every_load_is_not_bent():

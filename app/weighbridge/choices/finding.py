@@ -28,6 +28,7 @@ from weighbridge.running.engines import offers_among
 from weighbridge.running.installing import TRIAL
 from weighbridge.running.load_settings import load_for, refusal
 from weighbridge.running.paces import SpeedTables
+from weighbridge.running.shares import unable
 from weighbridge.running.speed_observations import SpeedObservation
 from weighbridge.running.state import Running, State
 from weighbridge_engines.api import HOST as SYSTEM_MEMORY
@@ -288,8 +289,9 @@ def _of_ways(choice: Choice, ground: Ground) -> Iterator[Fix]:
 def _of_engines(choice: Choice, ground: Ground) -> Iterator[Fix]:
     """Other engines that are here and run this very model, with what each can follow of the load."""
     failed = choice.runner.engine_id if choice.runner else choice.load.engine
-    for engine in engines_for(choice.model.format, ground.around.engines.values(), choice.model):
-        if engine.id not in (failed, TRIAL) and engine.missing() is None:
+    around = ground.around
+    for engine in engines_for(choice.model.format, around.engines.values(), choice.model, around.machine):
+        if engine.id not in (failed, TRIAL) and engine.missing() is None and unable(engine, around.machine) is None:
             load = load_for(engine, choice.load)
             if refusal(load, engine) is None:
                 yield Fix(FixKind.OTHER_ENGINE, choice.model.id, load, title=engine.title)

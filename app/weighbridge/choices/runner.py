@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from weighbridge.base.errors import Refused
+from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
 from weighbridge.running.choose import could_be_here, engines_for, unsuited
+from weighbridge.running.shares import unable
 from weighbridge_engines.api import Cause, Engine
 
 RUN_BY: Mapping[str, Mapping[str, str]] = {
@@ -56,38 +58,45 @@ class Runner:
 
 
 def runner_for(
-    format_id: str, engines: Iterable[Engine], engine_id: str | None = None, model: Model | None = None
+    format_id: str,
+    engines: Iterable[Engine],
+    engine_id: str | None = None,
+    model: Model | None = None,
+    machine: Machine | None = None,
 ) -> Runner | None:
     """The engine that would run a format: the first installed one, else the first; None where nobody knows it. With
-    `model`, of that format: one that does not know why it cannot run this very one, where there is any.
+    `model`, of that format: one that does not know why it cannot run this very one, where there is any. With `machine`:
+    one that can compute on it, where there is any.
 
     With `engine_id`: that one. Raises Refused("engine.not_for_format") where it does not run the format.
     """
-    able = engines_for(format_id, engines)
+    able = engines_for(format_id, engines, machine=machine)
     if engine_id is not None:
-        return _chosen(format_id, able, engine_id, model)
+        return _chosen(format_id, able, engine_id, model, machine)
     suited = able if model is None else [engine for engine in able if unsuited(model, engine) is None]
     for engine in suited:
-        if engine.missing() is None:
+        if engine.missing() is None and unable(engine, machine) is None:
             return Runner(engine.id, engine.title)
     if able:
         left = suited or able
-        return _as_it_stands(next(filter(could_be_here, left), left[0]), model)
+        return _as_it_stands(next(filter(could_be_here, left), left[0]), model, machine)
     known = next(iter(RUN_BY.get(format_id, ())), None)
     return _not_ours(format_id, known) if known else None
 
 
-def _as_it_stands(engine: Engine, model: Model | None) -> Runner:
+def _as_it_stands(engine: Engine, model: Model | None, machine: Machine | None) -> Runner:
     cause = None if model is None else unsuited(model, engine)
     if cause is not None:
         return Runner(engine.id, engine.title, cause, suits=False)
-    return Runner(engine.id, engine.title, engine.missing())
+    return Runner(engine.id, engine.title, unable(engine, machine) or engine.missing())
 
 
-def _chosen(format_id: str, able: Iterable[Engine], engine_id: str, model: Model | None) -> Runner:
+def _chosen(
+    format_id: str, able: Iterable[Engine], engine_id: str, model: Model | None, machine: Machine | None
+) -> Runner:
     for engine in able:
         if engine.id == engine_id:
-            return _as_it_stands(engine, model)
+            return _as_it_stands(engine, model, machine)
     if engine_id not in RUN_BY.get(format_id, ()) or engine_id not in CALCULATED:
         raise Refused("engine.not_for_format", engine=engine_id, format=format_id)
     return _not_ours(format_id, engine_id)

@@ -93,7 +93,15 @@ def runner_in_words(runner: Runner | None) -> str:
         return text("no engine ({engine} does not run this model)", engine=runner.title)
     if runner.missing is not None and runner.missing.code == "engine.not_ours":
         return text("{engine} (not part of this program)", engine=runner.title)
+    if runner.missing is not None and runner.missing.code in _OF_CARDS:
+        return text(_OF_CARDS[runner.missing.code], engine=runner.title)
     return text("{engine} (install)", engine=runner.title)
+
+
+_OF_CARDS: Mapping[str, str] = {
+    "program.needs_card": mark("{engine} (needs a card that is not here)"),
+    "program.needs_newer_card": mark("{engine} (needs a newer card)"),
+}
 
 
 def elsewhere_in_words(elsewhere: Elsewhere) -> str:
@@ -150,6 +158,9 @@ def where_in_words(fit: Fit) -> str:
 
 _NOTES: Mapping[str, str] = {
     "estimate.approximate": mark("This architecture keeps more than is counted here, so the figure is a range."),
+    "estimate.file_pages": mark(
+        "The lower figure is without pages of the file, which the system takes back where somebody needs the room."
+    ),
     "estimate.upper_bound": mark(
         "This architecture is not known here: at most so much, if every layer keeps all tokens."
     ),

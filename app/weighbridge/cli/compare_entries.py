@@ -94,12 +94,13 @@ def _entry(
 ) -> Entry:
     """Loaded plainly: a preset is made for one engine, and would favour it."""
     from weighbridge.bench.plan import Entry
+    from weighbridge.hardware.detect import detect
     from weighbridge.running.choose import engine_for
 
     load = plain_load(model)
     load = replace(load, engine=engine_id or load.engine)
     try:
-        engine = engine_for(model, engines.values(), load)
+        engine = engine_for(model, engines.values(), load, detect)
     except WeighbridgeError as error:
         return Entry(model.id, model, load, engines.get(engine_id), error)
     load = replace(load, engine=engine.id)

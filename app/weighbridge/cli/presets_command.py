@@ -58,11 +58,12 @@ def _ls(arguments: argparse.Namespace) -> int:
 def _set(arguments: argparse.Namespace) -> int:
     """Keep the values, each checked by what the engine that would run the model may be told."""
     from weighbridge.cli.setting_options import values_told
+    from weighbridge.hardware.detect import detect
     from weighbridge.running.choose import engine_for
 
     with _open() as (library, presets):
         model = library.resolve(arguments.model)
-        engine = engine_for(model, arguments.engines().values())
+        engine = engine_for(model, arguments.engines().values(), look=detect)
         presets.save(model, arguments.preset, values_told(model, engine, arguments.values))
         return _tell(arguments, model, presets)
 

@@ -120,10 +120,11 @@ def _tell_left_out(fields: Sequence[str], model: Model) -> None:
 
 
 def _show_command(model: Model, load: Load, engines: Mapping[str, Engine]) -> int:
+    from weighbridge.hardware.detect import detect
     from weighbridge.running.choose import engine_for
     from weighbridge.running.load_settings import command_line
 
-    engine = engine_for(model, engines.values(), load)
+    engine = engine_for(model, engines.values(), load, detect)
     line = command_line(load, engine)
     if line is None:
         raise Refused("engine.no_command", engine=engine.title)
@@ -134,9 +135,10 @@ def _show_command(model: Model, load: Load, engines: Mapping[str, Engine]) -> in
 def _check_sight(model: Model, load: Load, engines: Mapping[str, Engine]) -> None:
     """Before anything is loaded. What a model of an endpoint sees is told by its answer."""
     from weighbridge.cli.pictures import check_sight
+    from weighbridge.hardware.detect import detect
     from weighbridge.running.choose import engine_for
 
-    check_sight(model, engine_for(model, engines.values(), load), load)
+    check_sight(model, engine_for(model, engines.values(), load, detect), load)
 
 
 def _messages(arguments: argparse.Namespace) -> list[Mapping[str, Any]]:

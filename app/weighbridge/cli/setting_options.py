@@ -95,6 +95,7 @@ def with_told(
 
     Raises Refused for what its engine would not follow, and where no model is meant.
     """
+    from weighbridge.hardware.detect import detect
     from weighbridge.running.choose import engine_for
     from weighbridge.running.load_settings import applied
     from weighbridge_engines.api import Load
@@ -103,7 +104,7 @@ def with_told(
         return in_preset
     if model is None:
         raise Refused("options.needs", one="--set", other="--model")
-    engine = engine_for(model, engines.values(), Load(str(model.path), engine=engine_id or ""))
+    engine = engine_for(model, engines.values(), Load(str(model.path), engine=engine_id or ""), detect)
     values = values_told(model, engine, told, may_clear=True)
     return lambda load, one: (
         applied(in_preset(load, one), values, engine).load if one.id == model.id else in_preset(load, one)

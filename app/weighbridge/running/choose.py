@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass, replace
 
 from weighbridge.base.errors import EngineFailed, Refused
 from weighbridge.formats.architectures import Kind
+from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
 from weighbridge.running.installing import TRIAL, command_for
 from weighbridge.running.prompt_room import Checkpoints, no_checkpoints
+from weighbridge.running.shares import unable
 from weighbridge_engines.api import Cause, Engine, FileFacts, Load, suits_all
 
 PREFERRED = (
@@ -29,7 +31,7 @@ PREFERRED = (
     "endpoint",
     TRIAL,
 )
-"""Engines in the order in which they are tried for a format."""
+"""Engines in the order in which they are tried for a format; those that can compute nothing on a machine come last."""
 
 BATCH_S = 0.5
 """What one batch of the prompt may take: an engine sees Stop and hang-up only between two batches."""
@@ -73,6 +75,14 @@ class Asked:
     in_process: bool | None = None
 
 
+Look = Callable[[], Machine | None]
+"""The machine, looked at when it is asked for."""
+
+
+def not_seen() -> None:
+    """Where the machine is not known: each engine counts as able to compute on it."""
+
+
 HoldWhole = Callable[[Model, Load], bool]
 """Whether cards here hold a model whole under a load."""
 
@@ -114,11 +124,15 @@ class Defaults:
     checkpoints: Checkpoints = no_checkpoints
 
 
-def engines_for(format_id: str, engines: Iterable[Engine], model: Model | None = None) -> list[Engine]:
+def engines_for(
+    format_id: str, engines: Iterable[Engine], model: Model | None = None, machine: Machine | None = None
+) -> list[Engine]:
     """The engines that run a format, installed or not, in the order in which they are tried. With `model`, of that
-    format: without those that know that they cannot run this very one.
+    format: without those that know that they cannot run this very one. With `machine`: those last that cannot compute
+    on it.
     """
     able = sorted((engine for engine in engines if format_id in engine.formats), key=_rank)
+    able = _able_first(able, machine)
     return able if model is None else [engine for engine in able if unsuited(model, engine) is None]
 
 
@@ -136,11 +150,13 @@ def facts_of(model: Model) -> FileFacts:
     return FileFacts(model.format, info.architecture, None if types is None else frozenset(types))
 
 
-def engine_for(model: Model, engines: Iterable[Engine], load: Load | None = None) -> Engine:
-    """The installed engine that runs `model`: the one that `load` names, where it does.
+def engine_for(model: Model, engines: Iterable[Engine], load: Load | None = None, look: Look = not_seen) -> Engine:
+    """The installed engine that runs `model`: the one that `load` names, where it does, else the first that can compute
+    on the machine. It is looked at only where what is chosen depends on that.
 
-    Raises EngineFailed where one exists but is not installed, Refused where none does, where each of them knows why it
-    cannot run this very model (the reason of the first), or where none can as `load` asks.
+    Raises EngineFailed where one exists but is not installed, or none can compute on the machine, Refused where none
+    does, where each of them knows why it cannot run this very model (the reason of the first), or where none can as
+    `load` asks.
     """
     able = engines_for(model.format, engines)
     if not able:
@@ -148,13 +164,19 @@ def engine_for(model: Model, engines: Iterable[Engine], load: Load | None = None
     if load is not None:
         able = _as_asked(able, load, model.format)
     suited = _suited(able, model)
-    for engine in suited:
-        if engine.missing() is None:
-            return engine
+    here = [engine for engine in suited if engine.missing() is None]
+    machine = look() if len(here) != 1 and any(engine.hardware for engine in suited) else None
+    if here:
+        return _able_first(here, machine)[0]
+    suited = _able_first(suited, machine)
     best = next(filter(could_be_here, suited), suited[0])
-    cause = best.missing()
+    cause = unable(best, machine) or best.missing()
     assert cause is not None
     raise EngineFailed(cause.code, (), **{**cause.values, "engine": best.title, "install": command_for(best)})
+
+
+def _able_first(engines: list[Engine], machine: Machine | None) -> list[Engine]:
+    return sorted(engines, key=lambda engine: unable(engine, machine) is not None)
 
 
 def could_be_here(engine: Engine) -> bool:

@@ -13,6 +13,7 @@ from weighbridge.estimates.fit import margin_bytes
 from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.placement import reordered_types
 from weighbridge.hardware.cpu import detect_cpu
+from weighbridge.hardware.detect import detect
 from weighbridge.hardware.memory import detect_memory
 from weighbridge.library.model import Model
 from weighbridge.running.choose import engine_for
@@ -42,7 +43,7 @@ def machine_scales(
 
     def need(model: Model, load: Load) -> int | None:
         try:
-            engine = engine_for(model, engines.values(), load)
+            engine = engine_for(model, engines.values(), load, detect)
         except WeighbridgeError:
             return 0
         return need_bytes(blueprint_of(model), load, engine.id, host, beside_of(load))

@@ -12,7 +12,7 @@ from typing import Any
 from weighbridge.base.errors import Refused
 from weighbridge.hardware.machine import Device, Machine, MemoryKind
 from weighbridge.running.builds import version_key
-from weighbridge_engines.api import Engine, Hardware, Load
+from weighbridge_engines.api import Cause, Engine, Hardware, Load
 
 SHARE = "memory_share"
 """The setting of a load that holds the share, by its name in `extra`."""
@@ -95,18 +95,17 @@ def _rest(need: Need, card: CardMemory, parts: int) -> float:
 def fitted(engine: Engine, load: Load, need: Callable[[], Need], look: Callable[[], Machine]) -> Load:
     """`load` with what `engine` must be told of the machine that `look()` sees; what is asked for stays.
 
-    Without `Engine.hardware` it is `load` itself, and nothing is looked at. Raises Refused("program.needs_card") and
-    ("program.needs_newer_card") where it is certain that the engine cannot run here.
+    Without `Engine.hardware` it is `load` itself, and nothing is looked at. Raises Refused with what `unable` tells.
     """
     hardware = engine.hardware
     if hardware is None:
         return load
     machine = look()
+    if (cause := unable(engine, machine)) is not None:
+        raise Refused(cause.code, **cause.values)
     cards = [device for device in machine.devices if _suits(device, hardware)]
     if not cards:
-        _refuse(engine, hardware, machine)
         return _with(load, hardware.without_card)
-    _check_age(engine, hardware, cards)
     memories = [memory for card in _taken(load, cards) if (memory := _memory(card)) is not None]
     if not hardware.share or SHARE in load.extra or len(memories) < _count(load):
         return load
@@ -118,21 +117,42 @@ def _suits(device: Device, hardware: Hardware) -> bool:
     return device.vendor in hardware.vendors and (not device.integrated or device.vendor in ("apple", "nvidia"))
 
 
-def _refuse(engine: Engine, hardware: Hardware, machine: Machine) -> None:
-    """Only where it is told that there is no card: one that could not be asked may be there."""
-    told = any(cause.code == _NO_CARD for cause in machine.problems) or bool(machine.devices)
-    if told and not hardware.processor:
-        raise Refused("program.needs_card", engine=engine.title, vendors=", ".join(sorted(hardware.vendors)))
+def unable(engine: Engine, machine: Machine | None) -> Cause | None:
+    """Why it is certain that `engine` can compute nothing on `machine` ("program.needs_card",
+    "program.needs_newer_card"); None where it can, or nobody can tell. Pure.
+    """
+    hardware = engine.hardware
+    if hardware is None or machine is None:
+        return None
+    cards = [device for device in machine.devices if _suits(device, hardware)]
+    if cards:
+        return _too_old(engine, hardware, cards)
+    if _knows_cards(machine) and not _on_processor(engine, hardware):
+        return Cause("program.needs_card", {"engine": engine.title, "vendors": ", ".join(sorted(hardware.vendors))})
+    return None
 
 
-def _check_age(engine: Engine, hardware: Hardware, cards: Sequence[Device]) -> None:
+def _knows_cards(machine: Machine) -> bool:
+    """Whether it is told that there are no other cards: one that could not be asked may be there."""
+    return bool(machine.devices) or any(cause.code == _NO_CARD for cause in machine.problems)
+
+
+def _on_processor(engine: Engine, hardware: Hardware) -> bool:
+    """Whether what is here works without a card; what would be installed is the usual build."""
+    if not hardware.processor or not hardware.processor_build:
+        return hardware.processor
+    return engine.missing() is None and hardware.processor_build in (engine.version() or "")
+
+
+def _too_old(engine: Engine, hardware: Hardware, cards: Sequence[Device]) -> Cause | None:
     least = hardware.least_compute_capability
     known = [card for card in cards if card.compute_capability is not None]
-    if least is None or len(known) < len(cards):
-        return
-    if all(version_key(card.compute_capability) < version_key(least) for card in known):
-        values = {"device": known[0].name, "has": known[0].compute_capability, "least": least}
-        raise Refused("program.needs_newer_card", engine=engine.title, **values)
+    if least is None or any(version_key(card.compute_capability) >= version_key(least) for card in known):
+        return None
+    if len(known) < len(cards):
+        return None
+    values = {"engine": engine.title, "device": known[0].name, "has": known[0].compute_capability, "least": least}
+    return Cause("program.needs_newer_card", values)
 
 
 def _count(load: Load) -> int:

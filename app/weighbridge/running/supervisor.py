@@ -18,6 +18,7 @@ from typing import Any
 
 from weighbridge.base.errors import EngineFailed, Refused, WeighbridgeError
 from weighbridge.base.listeners import Listeners
+from weighbridge.hardware.detect import detect
 from weighbridge.library.model import Model
 from weighbridge.running.choose import Defaults, HoldWhole, alone, default_load, engine_for
 from weighbridge.running.command import check_load
@@ -280,7 +281,7 @@ class Supervisor:
             return None
         load = want.load or self.default_load(model)
         try:
-            engine = engine_for(model, self._engines.values(), load)
+            engine = engine_for(model, self._engines.values(), load, detect)
         except WeighbridgeError:
             return None
         return self._failures.sure(model, load, engine)
@@ -367,7 +368,7 @@ class Supervisor:
     def _start(self, want: _Want) -> None:
         model, load = want.model, want.load or self.default_load(want.model)
         try:
-            engine = engine_for(model, self._engines.values(), load)
+            engine = engine_for(model, self._engines.values(), load, detect)
             check_load(engine, load)
             attempt = self._failures.attempt(model, load, engine)
             process = self._starter.start(engine, model, load, lambda: self._inbox.put(_nothing))

@@ -31,7 +31,7 @@ def cards_of(
         if here is None or blueprint is None:
             return False
         try:
-            engine = engine_for(model, engines.values(), load)
+            engine = engine_for(model, engines.values(), load, lambda: here)
         except WeighbridgeError:
             return False
         return whole_on_cards(blueprint, load, engine.id, here)
