@@ -16,7 +16,7 @@ from weighbridge.choices.other_machine import OtherMachine
 from weighbridge.hub.jobs import State
 from weighbridge.hub.looking import Spot
 from weighbridge.ui.discover.page import DiscoverPage
-from weighbridge.ui.discover.rows import Act
+from weighbridge.ui.discover.rows import Act, ChoiceRow
 from weighbridge.ui.discover.table_model import Column
 from weighbridge.ui.pages.library import LibraryPage
 from weighbridge.ui.weighing import WhatIf
@@ -138,7 +138,7 @@ def test_a_model_opens_into_one_table_over_its_formats(qtbot, opened, fake):
     assert len(calls(fake)) <= 25
 
 
-def test_with_little_room_it_is_not_told_whose_it_is_before_the_bits_go(opened):
+def test_with_little_room_it_is_not_told_whose_it_is_before_the_bits_go(opened, monkeypatch):
     table = opened.pane.table
     shown = lambda: {column for column in Column if not table.isColumnHidden(column)}  # noqa: E731
     widths = []
@@ -150,6 +150,11 @@ def test_with_little_room_it_is_not_told_whose_it_is_before_the_bits_go(opened):
     assert set(Column) in widths
     assert set(Column) - {Column.OWNER} in widths
     assert all(Column.BITS not in each or Column.FIT in each for each in widths)
+    monkeypatch.setattr(ChoiceRow, "owner", property(lambda _row: "a-community-of-very-many-people"))
+    opened._draw()
+    table.resize(950, 400)
+    table._fit_anew()
+    assert shown() == set(Column) - {Column.OWNER}
 
 
 def test_counts_are_of_all_once_all_was_looked_into(qtbot, opened):

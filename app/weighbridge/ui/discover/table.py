@@ -22,8 +22,8 @@ _FIRST_GONE = (
     Column.SIZE,
     Column.SPEED,
 )
-_LEAST_EMS = 8
-"""Of a choice: most names of them are short."""
+_LEAST_EMS, _MOST_EMS = 8, 14
+"""Of a choice: most names of them are short, and of long ones the end is whose they are, which also stands below."""
 
 _WITH_BARS = 3
 """So many of the first steps have bars."""
@@ -47,9 +47,8 @@ class ChoicesTable(WeighedTable):
     def __init__(self, theme: Theme) -> None:
         self._model = ChoicesModel()
         name = text("Choices")
-        super().__init__(
-            theme, self._model, name, Column.CHOICE, _GIVEN_UP, Column.MEMORY, _WITH_BARS, least_ems=_LEAST_EMS
-        )
+        room = {"least_ems": _LEAST_EMS, "most_ems": _MOST_EMS}
+        super().__init__(theme, self._model, name, Column.CHOICE, _GIVEN_UP, Column.MEMORY, _WITH_BARS, **room)
         self._chosen_key = ""
         self.sortByColumn(Column.SIZE, Qt.SortOrder.DescendingOrder)
         self.entered.connect(self.act_wanted)

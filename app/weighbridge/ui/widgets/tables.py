@@ -18,7 +18,8 @@ class Table(QTableView):
     """A table whose rows are as high as the font asks; Tab leaves it, arrows move in it.
 
     Each column is as wide as it needs, and `stretched` takes the rest. Where that would get too little, under
-    `least_ems` times the height of a line or what it needs, the columns of the next one of `given_up` are left out.
+    `least_ems` times the height of a line or what it needs, `most_ems` times at most, the columns of the next one of
+    `given_up` are left out.
     """
 
     def __init__(
@@ -28,9 +29,10 @@ class Table(QTableView):
         stretched: int,
         given_up: Sequence[Sequence[int]] = ((),),
         least_ems: int = 12,
+        most_ems: int = 22,
     ) -> None:
         super().__init__()
-        self._least_ems = least_ems
+        self._least_ems, self._most_ems = least_ems, most_ems
         self._stretched = stretched
         self._given_up = given_up
         self._cells_wide: dict[int, int] = {}
@@ -108,7 +110,7 @@ class Table(QTableView):
     def fit(self) -> None:
         """Give the columns their widths, and leave out what has no room. Only what has changed is measured."""
         em = self.fontMetrics().height()
-        least = min(max(self._wanted(self._stretched), em * self._least_ems), em * 22)
+        least = min(max(self._wanted(self._stretched), em * self._least_ems), em * self._most_ems)
         columns = [column for column in range(self.model().columnCount()) if column != self._stretched]
         absent = self.columns_without_use()
         for place, given_up in enumerate(self._given_up):

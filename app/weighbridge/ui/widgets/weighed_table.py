@@ -31,10 +31,11 @@ class WeighedTable(Table):
         memory: int,
         with_bars: int,
         least_ems: int = 12,
+        most_ems: int = 22,
     ) -> None:
         self._cells = CellDelegate(theme)
         self._memory, self._with_bars = memory, with_bars
-        super().__init__(model, name, stretched, given_up, least_ems)
+        super().__init__(model, name, stretched, given_up, least_ems, most_ems)
         for part in (model, self._cells):
             part.setParent(self)
         self.setItemDelegate(self._cells)
