@@ -55,6 +55,15 @@ def test_listing_asks_nobody(told, server):
     assert len(server.asked) == count
 
 
+def test_one_is_changed(told, server):
+    server.answers["/v3/models"] = listing("b")
+    told("endpoints", "add", f"{server.url}/v9", "--name", "Box")
+    code, out, _ = told("endpoints", "change", "box", "--base-path", "/v3", "--preset", "ovms", "--json")
+    changed = json.loads(out)["endpoint"]
+    assert (code, changed["address"], changed["preset"]) == (0, f"{server.url}/v3", "ovms")
+    assert [model["id"] for model in changed["models"]] == ["b@box"]
+
+
 def test_one_that_cannot_be_reached_stays_and_is_told(told, server):
     server.answers["/v1/models"] = saying({}, 500)
     code, out, _ = told("endpoints", "add", server.url, "--name", "Box")

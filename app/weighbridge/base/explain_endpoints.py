@@ -17,7 +17,7 @@ ENDPOINTS: Mapping[str, tuple[str, str]] = {
     ),
     "endpoint.base_path": (
         mark("{address} has no list of models; at {found} of the same server there is one."),
-        mark("Give the address with {found} at its end."),
+        mark("Change its address to one with {found} at its end."),
     ),
     "endpoint.broken": (
         mark("The connection to {endpoint} broke ({reason})."),
@@ -41,7 +41,7 @@ ENDPOINTS: Mapping[str, tuple[str, str]] = {
     ),
     "endpoint.key": (
         mark("{endpoint} does not accept the key. {message}"),
-        mark("Give a new one: weighbridge endpoints key NAME"),
+        mark("Give a new one: under Engines, or by: weighbridge endpoints key NAME"),
     ),
     "endpoint.key_form": (
         mark("That cannot be a key: a key is one line of letters, digits and signs, without spaces."),
@@ -65,7 +65,7 @@ ENDPOINTS: Mapping[str, tuple[str, str]] = {
     ),
     "endpoint.needs_key": (
         mark("{endpoint} wants a key."),
-        mark("Give it one: weighbridge endpoints key NAME"),
+        mark("Give it one: under Engines, or by: weighbridge endpoints key NAME"),
     ),
     "endpoint.no_list": (
         mark("{address} answered with something else than a list of models."),

@@ -31,12 +31,18 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     word_with_json(words, "presets", _presets, text("the kinds of servers that are known"))
     _add_options(word_with_json(words, "add", _add, text("add one, and ask it for its models")))
     for name, act, told in (
+        ("change", _change, text("give one another address, kind or name, and ask it for its models")),
         ("rm", _rm, text("forget one, its models and its key")),
         ("test", _test, text("ask one for its models")),
         ("key", _key, text("keep a key for one")),
     ):
         word = word_with_json(words, name, act, told)
         word.add_argument("endpoint", metavar=text("NAME"), help=text("its name, as ls shows it"))
+        if name == "change":
+            word.add_argument(
+                "--address", metavar=text("ADDRESS"), help=text("where it is now; another host loses the key")
+            )
+            _place_options(word, text("what kind of server it is"))
         if name == "key":
             word.add_argument("--forget", action="store_true", help=text("keep none any more"))
             _key_options(word)
@@ -44,10 +50,14 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", metavar=text("ADDRESS"), help=text("http://127.0.0.1:11434, https://api.groq.com"))
-    parser.add_argument("--preset", metavar="ID", help=text("what kind of server it is; default: by its address"))
+    _place_options(parser, text("what kind of server it is; default: by its address"))
+    _key_options(parser)
+
+
+def _place_options(parser: argparse.ArgumentParser, kind: str) -> None:
+    parser.add_argument("--preset", metavar="ID", help=kind)
     parser.add_argument("--name", default="", metavar=text("NAME"), help=text("how to call it"))
     parser.add_argument("--base-path", metavar=text("PATH"), help=text("what stands before /models, such as /v1"))
-    _key_options(parser)
 
 
 def _key_options(parser: argparse.ArgumentParser) -> None:
@@ -128,6 +138,20 @@ def _add(arguments: argparse.Namespace) -> int:
             plain_key=arguments.key_in_the_open,
         )
         return _asked(endpoints, made, arguments.json)
+
+
+def _change(arguments: argparse.Namespace) -> int:
+    from weighbridge.cli.at_endpoints import the_endpoints
+
+    with the_endpoints() as endpoints:
+        changed = endpoints.change(
+            arguments.endpoint,
+            title=arguments.name or None,
+            address=arguments.address,
+            preset=arguments.preset,
+            base_path=arguments.base_path,
+        )
+        return _asked(endpoints, changed, arguments.json)
 
 
 def _rm(arguments: argparse.Namespace) -> int:

@@ -41,6 +41,9 @@ def test_what_is_here_already_is_not_added_again(made):
     endpoints = made()
     endpoints.add("localhost:11434/v1")
     assert code_of(endpoints.add, "http://localhost:11434") == "endpoint.known"
+    endpoints.add("localhost:2", title="other")
+    assert code_of(endpoints.change, "other", address="http://localhost:11434/v1") == "endpoint.known"
+    assert endpoints.change("other", address="http://localhost:2/v1").id == "other"
 
 
 def test_an_unknown_preset_or_name(made):

@@ -126,6 +126,28 @@ def test_a_key_goes_unprotected_only_where_the_user_agrees(qtbot, section, endpo
     qtbot.waitUntil(lambda: [one.plain_key for one in endpoints.all] == [True])
 
 
+def test_a_server_is_changed_and_asked_again(qtbot, section, endpoints, server):
+    endpoints.add(f"{address(server)}/v9", title="Box", preset="groq")
+    endpoints.reach("box")
+    qtbot.waitUntil(lambda: bool(section.rows))
+    (row,) = section.rows.values()
+    assert row._known.text() == "How Groq is spoken to: from its documentation; not tried."
+    row.change_wanted.emit(row.endpoint_id)
+    form = section.form
+    assert (form.address.text(), form.title.text(), form.key.isHidden()) == (f"{address(server)}/v9", "Box", True)
+    assert form.known.text() == "How it is spoken to: from its documentation; not tried."
+    form.preset.setCurrentIndex(form.preset.findData("llama_server"))
+    form.preset.activated.emit(form.preset.currentIndex())
+    form.address.setText(address(server))
+    form.title.setText("My box")
+    form.go.click()
+    qtbot.waitUntil(lambda: "2 models" in row.said.text())
+    assert form.isHidden() and row._known.isHidden()
+    (changed,) = endpoints.all
+    assert (changed.id, changed.title, changed.preset_id) == ("box", "My box", "llama_server")
+    assert changed.address == f"{address(server)}/v1"
+
+
 def test_where_nobody_answers_it_says_why(qtbot, section, server):
     where = address(server)
     server.shutdown()

@@ -109,9 +109,7 @@ class Endpoints:
         require_protected(made, keyed=key is not None)
         value = None if key is None else key_of(key)
         with self._changing():
-            same = [each for each in self.all if (each.origin, each.base_path) == (made.origin, made.base_path)]
-            if same:
-                raise Refused("endpoint.known", endpoint=same[0].id, address=made.address)
+            self._require_new(made)
             if value is not None:
                 made = replace(made, key_number=self._keys.keep(made.id, value))
             table.write(self._database, made)
@@ -142,6 +140,7 @@ class Endpoints:
         if base_path is not None:
             after = replace(after, base_path=path_of(base_path))
         with self._changing():
+            self._require_new(after)
             if after.address != before.address:
                 table.forget_listed(self._database, before.id)
             if after.origin != before.origin:
@@ -254,6 +253,12 @@ class Endpoints:
         named = _title(title or None, origin.host if kind.id == OTHER else kind.title)
         name = short_name(named, [each.id for each in self.all])
         return Endpoint(name, named, str(origin), kind.base_path if path is None else path, kind.id)
+
+    def _require_new(self, endpoint: Endpoint) -> None:
+        """Raise Refused("endpoint.known") where another one is at the same address."""
+        same = [each for each in self.all if each.address == endpoint.address and each.id != endpoint.id]
+        if same:
+            raise Refused("endpoint.known", endpoint=same[0].id, address=endpoint.address)
 
     def _key(self, endpoint: Endpoint) -> str:
         return self._keys.of(endpoint.id, endpoint.key_number) if endpoint.keyed else ""

@@ -15,7 +15,7 @@ from weighbridge.ui.background import Background
 
 @dataclass(frozen=True)
 class Wanted:
-    """A server that is to be added, as it was typed; `key` None: without one."""
+    """A server that is to be added, or to be like this from now on, as it was typed; `key` None: without one."""
 
     preset: str
     address: str
@@ -26,7 +26,7 @@ class Wanted:
 
 class EndpointsDriving(QObject):
     """`told`: there is another endpoint, or one serves other models; `changed`: also how one is asked. `added` tells
-    the Endpoint that was, `kept` that a key was, `failed` why neither was. Asks a server only when told to.
+    the Endpoint that was, `kept` that a key or a change was, `failed` why neither was. Asks a server only when told to.
     """
 
     changed = Signal()
@@ -79,6 +79,18 @@ class EndpointsDriving(QObject):
             )
 
         self._background.run(work, self._added, self._refused)
+
+    def change(self, endpoint_id: str, wanted: Wanted) -> None:
+        """Have it be as `wanted`, but for the key, then ask what it serves. `failed` tells why it stays as it was."""
+
+        def work(_task: Task) -> Endpoint:
+            return self.endpoints.change(endpoint_id, title=wanted.title, address=wanted.address, preset=wanted.preset)
+
+        def done(endpoint: Endpoint) -> None:
+            self.kept.emit()
+            self.look(endpoint.id)
+
+        self._background.run(work, done, self._refused)
 
     def look(self, endpoint_id: str) -> None:
         """Ask a server what it serves."""

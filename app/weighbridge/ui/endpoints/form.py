@@ -1,4 +1,4 @@
-"""Adding a server by its address, or giving one another key. What is typed of a key stands here alone, not for long."""
+"""Adding a server by its address, changing one, giving one another key. A typed key stands here alone, briefly."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QWid
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.words import text
+from weighbridge.choices.reach_words import known_by_in_words
 from weighbridge.running.endpoints.endpoint import Endpoint
 from weighbridge.running.endpoints.presets import OTHER, Key, presets
 from weighbridge.ui.endpoints.driving import Wanted
@@ -15,25 +16,31 @@ from weighbridge.ui.widgets.borrowing import BorrowingFrame
 from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.parts import button, column, label, row
 
+_ALL, _PLACE, _KEY = range(4), range(3), range(3, 4)
+"""The rows that are asked for: kind, address, name, key."""
+
 _SECRET = Qt.InputMethodHint.ImhSensitiveData | Qt.InputMethodHint.ImhNoPredictiveText
 
 
 class EndpointForm(BorrowingFrame):
-    """Hidden until it is opened. `wanted` tells a Wanted, `key_wanted` the id of an endpoint, its key, and whether it
-    may go unprotected.
+    """Hidden until it is opened. `wanted` tells a Wanted, `change_wanted` the id of an endpoint and a Wanted,
+    `key_wanted` the id, its key, and whether it may go unprotected.
     """
 
     wanted = Signal(object)
+    change_wanted = Signal(str, object)
     key_wanted = Signal(str, str, bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("role", "panel")
         self._of: Endpoint | None = None
+        self._asks = _ALL
         self._head = label("", "heading", wrap=True)
         self.preset = QComboBox()
         for preset in presets().values():
             self.preset.addItem(preset.title, preset.id)
+        self.known = label("", "dim", wrap=True)
         self.address = _line(text("Address"), "http://127.0.0.1:11434")
         self.title = _line(text("Name"), text("as its kind"))
         self.key = _line(text("Key"), "")
@@ -53,7 +60,7 @@ class EndpointForm(BorrowingFrame):
     def open(self, preset_id: str = OTHER) -> None:
         """Have a server of this kind added."""
         self._of = None
-        self._begin(text("Add a server that speaks as OpenAI's API does"), text("Add and ask what it serves"))
+        self._begin(text("Add a server that speaks as OpenAI's API does"), text("Add and ask what it serves"), _ALL)
         self.preset.setCurrentIndex(max(0, self.preset.findData(preset_id)))
         self.title.clear()
         self._preset_chosen()
@@ -62,8 +69,18 @@ class EndpointForm(BorrowingFrame):
     def open_key(self, endpoint: Endpoint) -> None:
         """Have another key for `endpoint` given."""
         self._of = endpoint
-        self._begin(text("The key for {endpoint}", endpoint=endpoint.title), text("Keep the key"))
+        self._begin(text("The key for {endpoint}", endpoint=endpoint.title), text("Keep the key"), _KEY)
         self.borrow_focus(self.key)
+
+    def open_change(self, endpoint: Endpoint) -> None:
+        """Have another kind, address or name for `endpoint` given."""
+        self._of = endpoint
+        self._begin(text("Change {endpoint}", endpoint=endpoint.title), text("Change and ask what it serves"), _PLACE)
+        self.preset.setCurrentIndex(max(0, self.preset.findData(endpoint.preset_id)))
+        self._show_known()
+        self.address.setText(endpoint.address)
+        self.title.setText(endpoint.title)
+        self.borrow_focus(self.address)
 
     def show_fault(self, error: BaseException) -> None:
         """Why it could not be; what was typed stays to be mended."""
@@ -75,7 +92,8 @@ class EndpointForm(BorrowingFrame):
         self.key.clear()
         self.hide()
 
-    def _begin(self, head: str, go: str) -> None:
+    def _begin(self, head: str, go: str, asks: range) -> None:
+        self._asks = asks
         self._head.setText(head)
         self.go.setText(go)
         self.go.setAccessibleName(go)
@@ -85,7 +103,11 @@ class EndpointForm(BorrowingFrame):
         self.errors.hide()
         for place, pair in enumerate(self._rows):
             for each in pair:
-                each.setVisible(self._of is None or place == len(self._rows) - 1)
+                each.setVisible(place in asks)
+        self.known.setVisible(asks is not _KEY)
+        stays = text("A key stays only where the server does: at another host or port it is forgotten.")
+        self._note.setText(_kept_in_words() if asks is not _PLACE else stays)
+        self._note.setVisible(asks is not _PLACE or (self._of is not None and self._of.keyed))
         self.show()
         self._allow()
 
@@ -99,17 +121,19 @@ class EndpointForm(BorrowingFrame):
             name = label(words, "dim")
             name.setBuddy(field)
             field.setAccessibleName(words)
-            grid.addWidget(name, place, 0)
-            grid.addWidget(field, place, 1)
+            grid.addWidget(name, place + bool(place), 0)
+            grid.addWidget(field, place + bool(place), 1)
             self._rows.append((name, field))
-        note = label(
-            text("The key is kept in the system's keyring, or in a file that you alone can read."), "dim", wrap=True
-        )
+        grid.addWidget(self.known, 1, 1)
+        self._note = label("", "dim", wrap=True)
         foot = row(self.go, button(text("Close"), self.close_it), None)
-        column(self._head, self.errors, grid, self.agreed, note, foot, owner=self, margin=3, gap=2)
+        column(self._head, self.errors, grid, self.agreed, self._note, foot, owner=self, margin=3, gap=2)
 
     def _preset_chosen(self) -> None:
         preset = presets()[self.preset.currentData()]
+        self._show_known()
+        if self._asks is _PLACE:
+            return
         self.address.setText(preset.address)
         hints = {
             Key.NEEDED: text("needed"),
@@ -119,18 +143,29 @@ class EndpointForm(BorrowingFrame):
         self.key.setPlaceholderText(hints[preset.key])
         self.title.setPlaceholderText(preset.title)
 
+    def _show_known(self) -> None:
+        preset = presets()[self.preset.currentData()]
+        self.known.setText(text("How it is spoken to: {known}.", known=known_by_in_words(preset.known_by)))
+
     def _allow(self) -> None:
-        self.go.setEnabled(bool(self.key.text().strip() if self._of is not None else self.address.text().strip()))
+        self.go.setEnabled(bool((self.key if self._asks is _KEY else self.address).text().strip()))
 
     def _tell(self) -> None:
         if not self.go.isEnabled():
             return
         key = self.key.text().strip()
-        if self._of is not None:
-            self.key_wanted.emit(self._of.id, key, self.agreed.isChecked())
-            return
         title, address = self.title.text().strip(), self.address.text().strip()
-        self.wanted.emit(Wanted(self.preset.currentData(), address, title, key or None, self.agreed.isChecked()))
+        wanted = Wanted(self.preset.currentData(), address, title, key or None, self.agreed.isChecked())
+        if self._of is None:
+            self.wanted.emit(wanted)
+        elif self._asks is _KEY:
+            self.key_wanted.emit(self._of.id, key, self.agreed.isChecked())
+        else:
+            self.change_wanted.emit(self._of.id, wanted)
+
+
+def _kept_in_words() -> str:
+    return text("The key is kept in the system's keyring, or in a file that you alone can read.")
 
 
 def _line(name: str, hint: str) -> QLineEdit:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QPushButton
 from weighbridge.base.words import text
 from weighbridge.running.endpoints.endpoint import Endpoint, Reached
 from weighbridge.ui.elsewhere_words import reach_badge
-from weighbridge.ui.endpoints.words import names_in_words, reached_in_words, warning_in_words
+from weighbridge.ui.endpoints.words import known_in_words, names_in_words, reached_in_words, warning_in_words
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.badge import Badge
 from weighbridge.ui.widgets.error_panel import ErrorPanel
@@ -22,6 +22,7 @@ class EndpointRow(QFrame):
     """Shows one `Endpoint`. Each signal tells its id."""
 
     look_wanted = Signal(str)
+    change_wanted = Signal(str)
     key_wanted = Signal(str)
     no_key_wanted = Signal(str)
     remove_wanted = Signal(str)
@@ -36,6 +37,7 @@ class EndpointRow(QFrame):
         self._address = selectable(label("", "dim", wrap=True))
         self._warning = label("", "warning", wrap=True)
         self.said = selectable(label("", wrap=True))
+        self._known = label("", "dim", wrap=True)
         self._names = selectable(label("", "dim", wrap=True))
         self._key = label("", "dim")
         self.look = button(text("Ask again"), lambda: self.look_wanted.emit(endpoint_id))
@@ -46,9 +48,10 @@ class EndpointRow(QFrame):
         self.errors = ErrorPanel(theme)
         self.errors.hide()
         heads = Flow(self._title, self._kind, self._reach, gap=2)
-        top = row(heads, None, self._key, self.look, self.more, gap=2)
+        top = row(heads, self._key, self.look, self.more, gap=2)
         top.setStretch(0, 1)
-        column(top, self._address, self._warning, self.said, self._names, self.errors, owner=self, margin=3, gap=1)
+        told = (self._address, self._warning, self.said, self._known, self._names)
+        column(top, *told, self.errors, owner=self, margin=3, gap=1)
 
     def show_endpoint(
         self, endpoint: Endpoint, reached: Reached | None, *, asks: bool, error: BaseException | None
@@ -64,6 +67,9 @@ class EndpointRow(QFrame):
         self._warning.setVisible(bool(warning))
         self.said.setText(reached_in_words(reached, asks=asks))
         give_role(self.said, "bad" if reached is not None and not reached.reachable and not asks else "")
+        known = known_in_words(endpoint, reached)
+        self._known.setText(known)
+        self._known.setVisible(bool(known) and not asks)
         names = names_in_words(reached)
         self._names.setText(names)
         self._names.setVisible(bool(names))
@@ -79,7 +85,10 @@ class EndpointRow(QFrame):
 
     def _fill(self, endpoint: Endpoint) -> None:
         self._menu.clear()
-        entries = [(text("Another key…") if endpoint.keyed else text("Add a key…"), self.key_wanted)]
+        entries = [
+            (text("Change…"), self.change_wanted),
+            (text("Another key…") if endpoint.keyed else text("Add a key…"), self.key_wanted),
+        ]
         if endpoint.keyed:
             entries.append((text("Forget the key"), self.no_key_wanted))
         entries.append((text("Remove…"), self.remove_wanted))

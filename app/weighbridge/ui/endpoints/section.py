@@ -36,6 +36,7 @@ class EndpointsSection(QWidget):
         column(head, self._none, self.form, self.question, self._listed, owner=self, gap=2)
         self.form.wanted.connect(self._add)
         self.form.key_wanted.connect(lambda name, key, plain: driving.use_key(name, key, plain_key=plain))
+        self.form.change_wanted.connect(driving.change)
         driving.kept.connect(self.form.close_it)
         driving.added.connect(self._added)
         driving.failed.connect(self.form.show_fault)
@@ -81,6 +82,7 @@ class EndpointsSection(QWidget):
         made = EndpointRow(self._theme, endpoint_id)
         made.look_wanted.connect(self._driving.look)
         made.key_wanted.connect(lambda name: self.form.open_key(self._driving.endpoints.get(name)))
+        made.change_wanted.connect(lambda name: self.form.open_change(self._driving.endpoints.get(name)))
         made.no_key_wanted.connect(lambda name: self._driving.use_key(name, None))
         made.remove_wanted.connect(self._ask_to_remove)
         return made
@@ -106,6 +108,6 @@ class EndpointsSection(QWidget):
         )
         answers = (
             (text("Remove"), partial(self._driving.remove, endpoint_id)),
-            (text("Keep it"), lambda: None),
+            (text("Keep it"), None),
         )
         self.question.ask(what, answers, focus=1)

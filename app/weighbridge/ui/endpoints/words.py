@@ -5,8 +5,9 @@ from __future__ import annotations
 from weighbridge.base.explain import explain_code
 from weighbridge.base.units import number
 from weighbridge.base.words import plural, text
-from weighbridge.choices.reach_words import left_out_in_words
+from weighbridge.choices.reach_words import known_by_in_words, left_out_in_words
 from weighbridge.running.endpoints.endpoint import Endpoint, Reached
+from weighbridge.running.endpoints.presets import KnownBy
 
 
 def reached_in_words(reached: Reached | None, *, asks: bool) -> str:
@@ -30,6 +31,17 @@ def names_in_words(reached: Reached | None, most: int = 6) -> str:
     names, more = [one.name for one in reached.models], len(reached.models) - most
     rest = plural("{count} more", "{count} more", more, count=number(more)) if more > 0 else ""
     return ", ".join([*names[:most], *filter(None, [rest])])
+
+
+def known_in_words(endpoint: Endpoint, reached: Reached | None) -> str:
+    """How it is known how such a server is spoken to, where it did not answer as it should and that may be why; else
+    "".
+    """
+    preset = endpoint.preset
+    if reached is None or reached.reachable or preset.known_by in (KnownBy.TRIED, KnownBy.NOTHING):
+        return ""
+    known = known_by_in_words(preset.known_by)
+    return text("How {kind} is spoken to: {known}.", kind=preset.title, known=known)
 
 
 def warning_in_words(endpoint: Endpoint) -> str:
