@@ -1,7 +1,7 @@
 """The controls of how models would be loaded."""
 
 import pytest
-from PySide6.QtWidgets import QBoxLayout
+from tests.ui.cut import cut
 
 from weighbridge.ui.weighing import WhatIf
 from weighbridge.ui.widgets.what_if import WhatIfBar, stops_to
@@ -51,12 +51,13 @@ def test_layers_count_only_where_there_is_a_card(bar):
     assert bar.what_if == WhatIf("q8_0", 2, 10, 3)
 
 
-def test_two_rows_where_one_has_no_room(bar):
+def test_as_many_rows_as_the_width_asks_for_and_nothing_is_cut(bar):
     bar.show_cards(True)
-    bar.resize(4000, bar.height())
-    assert bar.layout().direction() == QBoxLayout.Direction.LeftToRight
-    bar.resize(bar.minimumSizeHint().width(), bar.height())
-    assert bar.layout().direction() == QBoxLayout.Direction.TopToBottom
+    high = bar.heightForWidth(4000)
+    for width in range(bar.minimumSizeHint().width(), 1200, 50):
+        bar.resize(width, bar.heightForWidth(width))
+        assert cut(bar) == []
+    assert bar.heightForWidth(bar.minimumSizeHint().width()) > 2 * high
 
 
 def test_what_was_set_elsewhere_is_shown_and_told_to_nobody(bar):

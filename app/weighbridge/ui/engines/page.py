@@ -390,7 +390,7 @@ class EnginesPage(Page):
         folder = short(Path(build.place).parent, Path.home())
         told = text("The folder {path} is deleted, which frees {size}.", path=folder, size=size(taken))
         rest = text("Another build is used then.") if build.in_use else ""
-        answers = ((text("Remove"), partial(self._builds.remove, build.id)), (text("Keep it"), lambda: None))
+        answers = ((text("Remove"), partial(self._builds.remove, build.id)), (text("Keep it"), None))
         self._question.ask(" ".join(filter(None, (what, told, rest))), answers, focus=1)
 
     def _log_folded(self, build_id: str, is_open: bool) -> None:

@@ -20,11 +20,12 @@ from weighbridge.ui.source_words import whose_in_words
 from weighbridge.ui.speed_view import SpeedView
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.badge import Badge
+from weighbridge.ui.widgets.beside import Beside
 from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.finding_panel import FindingPanel
 from weighbridge.ui.widgets.fitted_area import FittedArea
 from weighbridge.ui.widgets.note_line import NoteLine
-from weighbridge.ui.widgets.parts import button, column, label, row, selectable
+from weighbridge.ui.widgets.parts import button, column, give_role, label, row, selectable
 from weighbridge.ui.widgets.parts_list import PartsList
 from weighbridge.ui.widgets.settings_table import SettingsTable
 from weighbridge.ui.widgets.template_view import TemplateView
@@ -32,7 +33,7 @@ from weighbridge.ui.widgets.weighed_view import WeighedView
 from weighbridge_engines.api import STAGES
 
 _TICK_MS = 100
-_NOTE_EMS = 44
+_NOTE_EMS, _TITLE_EMS = 44, 12
 
 
 class LibraryDetail(QFrame):
@@ -51,7 +52,8 @@ class LibraryDetail(QFrame):
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._row: LibraryRow | None = None
-        self._title = selectable(label("", "heading"))
+        self._title = ElidedLabel(at_left=True, in_middle=True, least_ems=_TITLE_EMS)
+        give_role(self._title, "heading")
         self._badge = Badge(theme, "unknown", "")
         self._path = ElidedLabel(at_left=True, in_middle=True)
         self._note = NoteLine()
@@ -215,10 +217,10 @@ class LibraryDetail(QFrame):
             self._show_running(self._row.running)
 
     def _lay_out(self) -> None:
-        top = row(self._title, self._badge, self._weighed.fit, self._weighed.where, self._ends)
-        top.setStretch(4, 1)
-        for each in (self._more, self._chat, self._pin, self._stop, self._set, self._load):
-            top.addWidget(each)
+        named, acts = QWidget(), QWidget()
+        row(self._title, self._badge, self._weighed.fit, self._weighed.where, self._ends, owner=named).setStretch(4, 1)
+        row(self._more, self._chat, self._pin, self._stop, self._set, self._load, owner=acts)
+        top = row(Beside(named, acts))
         loading = row(self._progress, self._stage, gap=3)
         loading.setStretch(0, 1)
         self._loading = QWidget()

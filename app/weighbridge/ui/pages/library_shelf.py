@@ -99,7 +99,7 @@ class Shelf(QObject):
         if self._is_refused(removal):
             return
         bin_it = text("Move to the Recycle Bin") if sys.platform == "win32" else text("Move to the bin")
-        answers = ((bin_it, lambda: self._remove(removal)), (text("Keep it"), self._question.hide))
+        answers = ((bin_it, lambda: self._remove(removal)), (text("Keep it"), None))
         self._question.ask(removal_in_words(removal), answers, focus=1)
 
     def _is_refused(self, removal: Removal) -> bool:

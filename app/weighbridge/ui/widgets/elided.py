@@ -8,12 +8,15 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 
 class ElidedLabel(QLabel):
-    """Needs no width of its own. It stands at the right unless `at_left`. `in_middle`: cut there, as suits a path, of
-    which both ends tell something.
+    """Needs no more width than `least_ems` heights of its font. It stands at the right unless `at_left`. `in_middle`:
+    cut there, as suits a path, of which both ends tell something.
     """
 
-    def __init__(self, parent: QWidget | None = None, *, at_left: bool = False, in_middle: bool = False) -> None:
+    def __init__(
+        self, parent: QWidget | None = None, *, at_left: bool = False, in_middle: bool = False, least_ems: int = 0
+    ) -> None:
         super().__init__(parent)
+        self._least_ems = least_ems
         self._cut = Qt.TextElideMode.ElideMiddle if in_middle else Qt.TextElideMode.ElideRight
         self.setProperty("role", "dim")
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -21,7 +24,8 @@ class ElidedLabel(QLabel):
         self.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(0, super().minimumSizeHint().height())
+        hint = super().minimumSizeHint()
+        return QSize(min(hint.width(), self._least_ems * self.fontMetrics().height()), hint.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         del event

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from weighbridge import __version__
@@ -15,7 +15,8 @@ from weighbridge.base.words import text
 from weighbridge.ui.icons import pixmap
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.borrowing import BorrowingFrame
-from weighbridge.ui.widgets.parts import button, clear, column, fixed_font, label, row, selectable
+from weighbridge.ui.widgets.flow import Flow
+from weighbridge.ui.widgets.parts import button, column, fixed_font, label, row, selectable
 from weighbridge_engines.api import Cause
 
 
@@ -66,7 +67,7 @@ class ErrorPanel(BorrowingFrame):
         self._glyph = QLabel()
         self._what = selectable(label("", "bad", wrap=True))
         self._next = selectable(label("", wrap=True))
-        self._buttons = row()
+        self._buttons: list[QPushButton] = []
         self._fold = button(text("Show details"), self._unfold, "quiet")
         self._copy = button(text("Copy report"), self.copy_report, "quiet")
         self._close = button(text("Close"), self.hide, "quiet", text("Close this message"))
@@ -74,10 +75,12 @@ class ErrorPanel(BorrowingFrame):
         self._details.setFont(fixed_font())
         self._details.setAccessibleName(text("Details"))
         self._details.setMaximumHeight(self.fontMetrics().height() * 10)
-        foot = row(self._buttons, self._fold, self._copy, None, self._close)
+        self._foot = Flow(self._fold, self._copy)
         self._between = column(gap=1)
-        said = column(self._what, self._next, self._between, foot, self._details, gap=1)
-        outer = row(self._glyph, said, owner=self, margin=3, gap=3)
+        said = column(self._what, self._next, self._between, self._foot, self._details, gap=1)
+        outer = row(self._glyph, said, self._close, owner=self, margin=3, gap=3)
+        for corner in (self._glyph, self._close):
+            outer.setAlignment(corner, Qt.AlignmentFlag.AlignTop)
         outer.setStretch(1, 1)
         outer.setContentsMargins(4 * STEP, 3 * STEP, 3 * STEP, 2 * STEP)
         theme.changed.connect(self._tint)
@@ -103,9 +106,7 @@ class ErrorPanel(BorrowingFrame):
         self._details.hide()
         self._fold.setText(text("Show details"))
         self._fold.setVisible(bool(shown.details))
-        clear(self._buttons)
-        for words, act in actions:
-            self._buttons.addWidget(button(words, act))
+        self._offer([button(words, act) for words, act in actions])
         self.setAccessibleName(shown.what)
         self.show()
 
@@ -116,8 +117,20 @@ class ErrorPanel(BorrowingFrame):
     @property
     def buttons(self) -> list[QPushButton]:
         """The buttons of what to do."""
-        items = [self._buttons.itemAt(index) for index in range(self._buttons.count())]
-        return [made for item in items if item and isinstance(made := item.widget(), QPushButton)]
+        return list(self._buttons)
+
+    def _offer(self, buttons: list[QPushButton]) -> None:
+        """Have these stand, and be come to by Tab, before the others."""
+        for old in self._buttons:
+            old.hide()
+            old.deleteLater()
+        for known in (*self._buttons, self._fold, self._copy):
+            self._foot.removeWidget(known)
+        for each in (*buttons, self._fold, self._copy):
+            self._foot.addWidget(each)
+        for before, after in zip((self._what, *buttons), buttons, strict=False):
+            self.setTabOrder(before, after)
+        self._buttons = buttons
 
     def _unfold(self) -> None:
         folded = self._details.isHidden()

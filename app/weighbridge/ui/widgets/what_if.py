@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLayout, QPushButton, QSlider, QSpinBox, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QPushButton, QSizePolicy, QSlider, QSpinBox, QWidget
 
 from weighbridge.base.words import text
 from weighbridge.ui.weighing import WhatIf
+from weighbridge.ui.widgets.flow import Flow
 from weighbridge.ui.widgets.parts import button, label, row
 
 LEAST_CONTEXT, MOST_CONTEXT = 256, 1 << 20
@@ -22,7 +22,9 @@ _MOST_SLOTS, _MOST_LAYERS = 32, 512
 
 
 class WhatIfBar(QWidget):
-    """The controls in a row. `context_chosen` and `changed` are emitted for what the user does, not for `show_*`."""
+    """The controls, in as many rows as they need. `context_chosen` and `changed` are emitted for what the user does,
+    not for `show_*`.
+    """
 
     context_chosen = Signal(int)
     changed = Signal(object)
@@ -40,8 +42,7 @@ class WhatIfBar(QWidget):
         self._layers = _spin(-1, _MOST_LAYERS, text("Layers on cards"), text("all that fit"))
         self._experts = _spin(0, _MOST_LAYERS, text("Layers whose experts stay in RAM"), text("as few as fit"))
         self._reset = button(text("Reset"), self._to_defaults)
-        self._cards = [self._layers, self._experts]
-        self._lay_out()
+        self._cards = self._lay_out()
         self.show_cards(False)
         self._connect()
         self.show_context(default_context)
@@ -50,7 +51,7 @@ class WhatIfBar(QWidget):
     def what_if(self) -> WhatIf:
         """The controls as they stand, but the context."""
         kind = self._kv.currentText()
-        with_cards = not self._layers.isHidden()
+        with_cards = not self._cards[0].isHidden()
         return WhatIf(
             key_type=None if kind == KV_TYPES[0] else kind,
             slots=None if self._slots.value() == 1 else self._slots.value(),
@@ -104,11 +105,8 @@ class WhatIfBar(QWidget):
 
     def show_cards(self, there: bool) -> None:
         """Offer what only makes sense with a card that an engine here can use."""
-        for control in self._cards:
-            control.setVisible(there)
-            buddy = self._labels[control]
-            buddy.setVisible(there)
-        self._turn()
+        for named in self._cards:
+            named.setVisible(there)
 
     def apply(self, what_if: WhatIf, context: int) -> None:
         """Set the controls, as if the user had."""
@@ -127,20 +125,12 @@ class WhatIfBar(QWidget):
             control.blockSignals(was)
         self.show_context(context)
 
-    def minimumSizeHint(self) -> QSize:
-        return QSize(self._wide(self._first), super().minimumSizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._turn()
-
     def _make_slider(self) -> QSlider:
         made = QSlider(Qt.Orientation.Horizontal)
         made.setRange(0, len(self._stops) - 1)
         made.setPageStep(1)
         made.setAccessibleName(text("Context length of loads, in steps"))
-        made.setMinimumWidth(made.fontMetrics().height() * 8)
-        made.setMaximumWidth(made.fontMetrics().height() * 18)
+        made.setFixedWidth(made.fontMetrics().height() * 8)
         return made
 
     def _make_kv(self) -> QComboBox:
@@ -150,43 +140,22 @@ class WhatIfBar(QWidget):
         made.setToolTip(text("A smaller type halves the cache, or quarters it, at some loss"))
         return made
 
-    def _lay_out(self) -> None:
-        self._labels: dict[QWidget, QWidget] = {}
-        self._first, self._second = QWidget(), QWidget()
-        first, second = row(owner=self._first, gap=3), row(owner=self._second, gap=3)
-        self._add(first, text("Context"), self._slider, self._context)
-        self._add(first, text("KV cache"), self._kv)
-        self._add(first, text("Slots"), self._slots)
-        self._add(second, text("GPU layers"), self._layers)
-        self._add(second, text("Experts in RAM"), self._experts)
-        second.addWidget(self._reset)
-        self._rows = row(self._first, self._second, None, owner=self, gap=3)
-        for part in (self._first, self._second):
-            self._rows.setAlignment(part, Qt.AlignmentFlag.AlignLeft)
-        self._rows.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # it gives way by turning
-
-    def _turn(self) -> None:
-        """Two rows where one has no room."""
-        room = self._wide(self._first) + self._wide(self._second) + self._rows.spacing()
-        wanted = QBoxLayout.Direction.LeftToRight if room <= self.width() else QBoxLayout.Direction.TopToBottom
-        if wanted != self._rows.direction():
-            self._rows.setDirection(wanted)
-
-    def _wide(self, part: QWidget) -> int:
-        return part.sizeHint().width()
-
-    def _add(self, layout: QHBoxLayout, name: str, *controls: QWidget) -> None:
-        named = label(name, "dim")
-        named.setBuddy(controls[-1])
-        self._labels[controls[-1]] = named
-        for each in (named, *controls):
-            layout.addWidget(each)
+    def _lay_out(self) -> list[QWidget]:
+        """Each control with its name. Returns those that only make sense with a card."""
+        cards = [_named(text("GPU layers"), self._layers), _named(text("Experts in RAM"), self._experts)]
+        context = _named(text("Context"), self._slider, self._context)
+        others = (_named(text("KV cache"), self._kv), _named(text("Slots"), self._slots))
+        self.setLayout(Flow(context, *others, *cards, self._reset, gap=4, line_gap=2))
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        return cards
 
     def _connect(self) -> None:
         self._slider.valueChanged.connect(lambda step: self._context.setValue(self._stops[step]))
         self._context.valueChanged.connect(self._context_changed)
         self._kv.currentIndexChanged.connect(self._tell)
-        for control in (self._slots, *self._cards):
+        for control in (self._slots, self._layers, self._experts):
             control.valueChanged.connect(self._tell)
 
     def _context_changed(self, context: int) -> None:
@@ -207,6 +176,13 @@ class WhatIfBar(QWidget):
         self._layers.setValue(-1)
         self._experts.setValue(0)
         self._context.setValue(self._default_context)
+
+
+def _named(name: str, *controls: QWidget) -> QWidget:
+    made, named = QWidget(), label(name, "dim")
+    named.setBuddy(controls[-1])
+    row(named, *controls, owner=made)
+    return made
 
 
 def stops_to(longest: int) -> list[int]:

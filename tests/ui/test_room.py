@@ -1,0 +1,71 @@
+"""Nothing is cut off or lies on something else where there is little room: small windows, large fonts, long words."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from tests.ui.cut import cut
+
+from weighbridge.ui.widgets.error_panel import ErrorPanel, Report
+from weighbridge.ui.widgets.parts import scaled
+from weighbridge.ui.widgets.question import Question
+
+REPORT = Report(
+    "The licence of meta-llama/Llama-3.3-70B-Instruct has to be accepted first.",
+    "Accept it at https://huggingface.co/meta-llama/Llama-3.3-70B-Instruct with the account of your token.",
+    "details",
+)
+
+
+@pytest.fixture(autouse=True)
+def large_fonts(qapp):
+    before = qapp.font()
+    qapp.setFont(scaled(before, 1.5))
+    yield
+    qapp.setFont(before)
+
+
+def show(qtbot, part, width, height=600):
+    """`part` at the top of a page of that size."""
+    page = QWidget()
+    qtbot.addWidget(page)
+    layout = QVBoxLayout(page)
+    layout.addWidget(part)
+    layout.addStretch(1)
+    page.resize(width, height)
+    with qtbot.waitActive(page):
+        page.show()
+        page.activateWindow()
+    return page
+
+
+@pytest.mark.parametrize("width", [420, 700, 1200])
+def test_an_error_is_whole_and_its_buttons_wrap(qtbot, services, width):
+    panel = ErrorPanel(services.theme)
+    page = show(qtbot, panel, width)
+    panel.show_report(REPORT, (("Open the licence page", page.update), ("Try again", page.update)))
+    qtbot.waitUntil(lambda: cut(page) == [])
+    assert panel._glyph.y() < panel.height() / 3  # beside what happened, not beside the buttons
+
+
+def test_tab_goes_through_an_error_as_it_reads(qtbot, services):
+    panel = ErrorPanel(services.theme)
+    page = show(qtbot, panel, 800)
+    panel.show_report(REPORT, (("Open the licence page", page.update), ("Try again", page.update)))
+    panel.buttons[0].setFocus()
+    reached = []
+    for _ in range(4):
+        reached.append(QApplication.focusWidget().text())
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    assert reached == ["Open the licence page", "Try again", "Show details", "Copy report"]
+
+
+def test_a_question_is_closed_only_where_no_answer_leaves_all_as_it_is(qtbot):
+    question = Question()
+    page = show(qtbot, question, 500)
+    question.ask("Remove Qwen3-8B-Q4_K_M, which frees 4.7 GiB?", (("Remove", page.update), ("Keep it", None)))
+    assert not question._close.isVisible()
+    question.buttons[1].click()
+    assert not question.isVisible()
+    question.ask("Broken-7B is off the list.", (("Undo", page.update),), focus=None)
+    assert question._close.isVisible()
