@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from tests.running.test_presets import engine
 from tests.ui.fakes import GIB, machine
 
@@ -133,6 +133,10 @@ def test_each_thing_to_do_has_one_button_with_its_command(page):
     assert all(actions.count(one) == 1 for one in actions)
     assert [button.property("role") for button in page.advice.buttons].count("primary") == 1
     assert all(button.accessibleName() for button in page.advice.buttons)
+    stops = [each for each in page.findChildren(QWidget) if each.focusPolicy() & Qt.FocusPolicy.TabFocus]
+    assert [
+        each for each in stops if each.isVisible() and not (each.accessibleName() or getattr(each, "text", str)())
+    ] == []
 
 
 def press(page, action):

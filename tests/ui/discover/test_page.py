@@ -13,11 +13,13 @@ from tests.made_downloads import file, job
 from tests.ui.discover import made_hub
 
 from weighbridge.choices.other_machine import OtherMachine
+from weighbridge.hub.hits import Query
 from weighbridge.hub.jobs import State
 from weighbridge.hub.looking import Spot
 from weighbridge.ui.discover.page import DiscoverPage
 from weighbridge.ui.discover.rows import Act, ChoiceRow
 from weighbridge.ui.discover.table_model import Column
+from weighbridge.ui.discover.wish import BILLION, SIZES
 from weighbridge.ui.pages.library import LibraryPage
 from weighbridge.ui.weighing import WhatIf
 from weighbridge.ui.widgets.cells import CELL_ROLE
@@ -125,6 +127,9 @@ def test_the_finer_filters_fold_and_say_how_many_are_set(qtbot, page, fake):
     qtbot.waitUntil(lambda: [row.title for row in page.list.rows] == ["Qwen3-8B"])
     page.filters.fold()
     assert page.filters._more.text() == "Filters (2)"
+    page.filters.ask_for(Query("", "exl3", task="feature-extraction", most_parameters=38_400_000_000))
+    asked = page.filters.wish
+    assert (asked.formats, SIZES[asked.size], asked.chat_only) == (("exl3",), (20 * BILLION, 40 * BILLION), False)
     assert license.accessibleName() and sort.accessibleName()
 
 

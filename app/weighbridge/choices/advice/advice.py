@@ -53,6 +53,7 @@ class ActionKind(StrEnum):
     CHANGE = "change"
     ATTACH = "attach"
     RUN = "run"
+    MEASURE = "measure"
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Action:
     first one that is advised. CHANGE: the settings in `changes`, by the names of a `Load`'s fields and of what its
     `extra` may hold: of the next load of `model_id`, which is then `load`; with "" those of the program (`context`
     alone). ATTACH: an endpoint of the preset `preset`. RUN: the command line `command`, which Weighbridge does not run
-    itself.
+    itself. MEASURE: how fast the memory is.
     """
 
     kind: ActionKind

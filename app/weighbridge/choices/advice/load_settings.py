@@ -42,11 +42,16 @@ class _Setting:
 
     def change(self, **changes: Any) -> Action | None:
         """The change of the next load of the model, what is no field of a load in its `extra`; None where no model is
-        known.
+        known, or it is loaded so unless somebody says otherwise.
         """
-        if self.choice is None or not self.engine.here:
+        shelf = self.case.ground.shelf
+        if self.choice is None or shelf is None or not self.engine.here:
             return None
         model, load = self.choice.model, self.choice.load
+        usual = shelf.start(model)
+        changes = {name: value for name, value in changes.items() if getattr(usual, name, None) != value}
+        if not changes:
+            return None
         own = {name: value for name, value in changes.items() if name not in _FIELDS}
         load = replace(load, **{name: changes[name] for name in changes if name in _FIELDS})
         load = replace(load, extra={**load.extra, **own}) if own else load

@@ -42,7 +42,8 @@ def prefilled(ground: Ground, given: Mapping[str, Any] | None = None) -> Prefill
     seen = {"device": here.name, "cards": here.count, "bytes": here.total_bytes}
     basis |= {"hardware": Reason("from_machine", seen), "context": Reason("from_settings"), "link": _of_link(case)}
     if choice is not None:
-        basis |= dict.fromkeys(("room", "kind"), Reason("from_model", {"model": choice.model.title}))
+        told = [name for name in ("room", "kind") if getattr(answers, name) not in (Room.UNKNOWN, ModelKind.UNKNOWN)]
+        basis |= dict.fromkeys(told, Reason("from_model", {"model": choice.model.title}))
     if case.fast.vendor == "cpu" or case.fast.unified:
         basis["room"] = Reason("one_memory" if case.fast.unified else "no_card")
     return Prefilled(answers, basis)

@@ -57,7 +57,7 @@ _ANSWERS: Mapping[str, Mapping[str, str]] = {
         "fast": mark("All of it on cards"),
         "partly": mark("In part on cards"),
         "system": mark("In system memory"),
-        "unified": mark("In memory that card and processor share"),
+        "unified": mark("In shared (unified) memory"),
         "unknown": mark("Not known yet"),
     },
     "prompt": {
@@ -74,7 +74,7 @@ _ANSWERS: Mapping[str, Mapping[str, str]] = {
         "dense": mark("Dense"),
         "moe": mark("Mixture of experts"),
         "multimodal": mark("Multimodal"),
-        "hybrid": mark("Hybrid, with recurrent layers"),
+        "hybrid": mark("Hybrid (recurrent layers)"),
         "unknown": mark("Not known yet"),
     },
     "needs": {
@@ -91,8 +91,8 @@ _ANSWERS: Mapping[str, Mapping[str, str]] = {
         "serving": mark("Serving others"),
         "fleet": mark("A fleet of machines"),
         "fixed": mark("One model for weeks"),
-        "application": mark("Inside a browser, a phone or a program"),
-        "checking": mark("Finding out whether engine or model is at fault"),
+        "application": mark("Part of an app or a browser"),
+        "checking": mark("Telling engine from model faults"),
     },
     "link": {
         "none": mark("Nothing to join"),

@@ -23,7 +23,7 @@ def hardware_point(case: Case) -> Point:
         "gbs": fast.gbs,
         "capability": fast.capability,
     }
-    measure = Action(ActionKind.RUN, command="weighbridge hardware --measure") if _can_measure(case) else None
+    measure = Action(ActionKind.MEASURE, command="weighbridge hardware --measure") if _can_measure(case) else None
     return Point(Topic.HARDWARE, Reason("hardware", values), tuple(_why(case)), tuple(_against(case)), measure)
 
 

@@ -70,6 +70,7 @@ def action_in_words(action: Action) -> str:
         ActionKind.CHANGE: mark("Set {changes}"),
         ActionKind.ATTACH: mark("Add {title} by its address"),
         ActionKind.RUN: mark("Copy the command"),
+        ActionKind.MEASURE: mark("Measure (under 3 s)"),
     }
     values = {"title": action.title, "by": action.by, "format": format_name(action.title)}
     changes = _changes(action.changes)

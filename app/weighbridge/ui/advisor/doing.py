@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from weighbridge.base.errors import Cancelled
+from weighbridge.base.words import text
 from weighbridge.choices.advice.advice import Action, ActionKind
 from weighbridge.choices.advice.words import command_of
 from weighbridge.library.model import Model
@@ -24,6 +25,8 @@ class Doing(QObject):
         super().__init__(parent)
         self._services = services
         self._asking = Asking(services, parent)
+        self._told: BaseException | None = services.facts.error
+        services.facts.changed.connect(self._measured)
 
     def do(self, action: Action, beside: QWidget) -> None:
         """Do it; `beside` is the button that was pressed."""
@@ -43,8 +46,23 @@ class Doing(QObject):
                 self._change(action)
             case ActionKind.ATTACH:
                 services.bus.endpoint_wanted.emit(action.preset)
+            case ActionKind.MEASURE:
+                self._measure(beside)
             case ActionKind.INSTALL | ActionKind.RUN:
                 copy(command_of(action), beside)
+
+    def _measure(self, beside: QWidget) -> None:
+        """What is found comes with the machine's next sample."""
+        machine, facts = self._services.memories.machine, self._services.facts
+        if machine is not None:
+            facts.measure(machine)
+            QToolTip.showText(beside.mapToGlobal(QPoint(0, beside.height())), text("Measuring…"), beside)
+
+    def _measured(self) -> None:
+        facts = self._services.facts
+        if facts.error is not None and facts.error is not self._told:
+            self.failed.emit(facts.error)
+        self._told = facts.error
 
     def _load(self, action: Action) -> None:
         model = self._model(action.model_id)

@@ -35,6 +35,7 @@ class OneField(QComboBox):
     def show_answer(self, answers: Answers) -> None:
         """Show what `answers` hold."""
         self.setCurrentIndex(self.findData(str(getattr(answers, self._field.name))))
+        self.setToolTip(self.currentText())  # it may be wider than the field
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """The wheel scrolls the page and changes nothing on its way."""

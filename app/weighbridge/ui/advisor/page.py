@@ -122,8 +122,8 @@ class AdvisorPage(Page):
 
     def _lay_out(self) -> None:
         head = row(label(text("Advisor"), "title"), None, self._again, self._machine.opener, gap=2)
-        self._left = _scrolled(self._questions)
-        self._right = _scrolled(self._advice)
+        self._left = _scrolled(self._questions, text("Questions"))
+        self._right = _scrolled(self._advice, text("Advice"))
         self._left_panel = panel(self._left, margin=0)
         self._body = row(self._left_panel, self._right, gap=3)
         whole = column(head, self._machine.strip, self._errors, self._waiting, self._body, owner=self, margin=4, gap=3)
@@ -197,8 +197,9 @@ class AdvisorPage(Page):
             each.click()
 
 
-def _scrolled(inner: QWidget) -> QScrollArea:
+def _scrolled(inner: QWidget, name: str) -> QScrollArea:
     made = QScrollArea(widgetResizable=True)
+    made.setAccessibleName(name)
     made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     inner.setObjectName("scrolled")
     inner.setContentsMargins(0, 0, STEP, 0)

@@ -64,9 +64,11 @@ class QuestionsView(QWidget):
         name.setMinimumWidth(name.fontMetrics().height() * 4)
         name.setParent(made)
         name.setVisible(named)
-        line = row(name, answer, again)
+        line = row(name, answer)
         line.setStretch(1, 1)
         if field.control is Control.SEVERAL:
             line.setAlignment(name, Qt.AlignmentFlag.AlignTop)
-        column(line, basis, owner=made, gap=1)
+        from_where = row(basis, again)
+        from_where.setStretch(0, 1)
+        column(line, from_where, owner=made, gap=1)
         return made

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
 from weighbridge.base.words import mark, text
 from weighbridge.hub.hits import FORMATS, Query, Sort
-from weighbridge.ui.discover.wish import BILLION, SIZES, Wish
+from weighbridge.ui.discover.wish import BILLION, SIZES, Wish, size_up_to
 from weighbridge.ui.icons import icon
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.chips import Chip, Chips
@@ -99,8 +99,12 @@ class Filters(QWidget):
         )
 
     def ask_for(self, query: Query) -> None:
-        """Look for the words of `query`, in its format; all else as it is."""
+        """Look for the words of `query`, in its format, as large and for what it says; all else as it is."""
         self._search.setText(query.words)
+        if query.most_parameters is not None:
+            self._size.setCurrentIndex(size_up_to(query.most_parameters))
+        if query.task is not None:
+            self._chat.setChecked(query.task == "text-generation")
         self._typed_before = query.words
         self._formats.choose({query.format} if query.format in FORMATS else ())
         self.look()

@@ -20,6 +20,11 @@ SIZES: Sequence[tuple[int | None, int | None]] = (
 """What there is to choose from of sizes, in parameters: from, and up to."""
 
 
+def size_up_to(parameters: int) -> int:
+    """The place in SIZES of what is as large as that."""
+    return next(place for place, (_, most) in enumerate(SIZES[1:], 1) if most is None or parameters <= most)
+
+
 @dataclass(frozen=True)
 class Wish:
     """All that can be set. `formats`: none chosen means any. `size` is a place in SIZES."""
