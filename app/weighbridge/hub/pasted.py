@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from weighbridge.base.errors import Refused
+from weighbridge.hub.command_lines import is_line
 from weighbridge.hub.reference import HOSTS, Reference, parse
-
-_COMMAND = re.compile(r"(?:hf|huggingface-cli|huggingface-hub)\s+download\b|(?:ollama|weighbridge)\s+(?:run|pull)\b")
-_OPTION = re.compile(r"\s(?:-hfr?|--hf-repo)\s")
 
 
 def pasted(text: str, hosts: frozenset[str] = HOSTS) -> Reference | None:
@@ -27,4 +23,4 @@ def pasted(text: str, hosts: frozenset[str] = HOSTS) -> Reference | None:
 def _is_meant(text: str, hosts: frozenset[str]) -> bool:
     """Whether it is an address or a command, though of no model."""
     host = text.partition("/")[0].casefold()
-    return "://" in text or host in hosts or bool(_COMMAND.match(text) or _OPTION.search(text))
+    return "://" in text or host in hosts or is_line(text)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from urllib.parse import unquote, urlsplit
+from functools import partial
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from weighbridge.base.errors import Refused
-from weighbridge.formats.quant import quant_of_name
 from weighbridge.formats.safe_names import is_safe
+from weighbridge.hub.command_lines import of_line, of_python
 
 HOSTS = frozenset({"huggingface.co", "www.huggingface.co", "hf.co", "www.hf.co"})
 MAX_TEXT = 2_000
@@ -20,12 +20,18 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,94}[\w-])?", re.ASCII)
 _REVISION = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*", re.ASCII)
 _QUANT = re.compile(r"[\w.+ -]{1,64}", re.ASCII)
 _NOT_MODELS = frozenset({"api", "collections", "datasets", "docs", "models", "papers", "spaces"})
-_VIEWS = frozenset({"blob", "edit", "raw", "resolve", "tree"})
-_DOWNLOADERS = frozenset({"hf", "huggingface-cli", "huggingface-hub"})
-_REPOSITORY_OPTIONS = frozenset({"-hf", "-hfr", "--hf-repo"})
-_FILE_OPTIONS = frozenset({"-hff", "--hf-file"})
-_SPLIT = re.compile(r"[ '\"]")
-_GLOB = re.compile(r"[*?\[\]]")
+_VIEWS = frozenset({"blame", "blob", "edit", "raw", "resolve", "tree"})
+_WEIGHTS = (".gguf", ".safetensors", ".onnx", ".xml")
+_SPLIT = re.compile(r"[\s'\"]")
+_GOES_ON = re.compile(r"\\\s+|[`^]\s*\n")
+"""A line that goes on in the next one, as shells write it; a field of one line makes a space of its end."""
+
+_LINK = re.compile(r"\[[^\]]*\]\((\S+)\)")
+_AROUND = " \t\n`<>()[]{},;\u201c\u201d\u2018\u2019\u00ab\u00bb"
+"""What stands around a name in a text."""
+
+_ANY_QUANT = "latest"
+"""A tag by which other programs mean the usual one."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +53,27 @@ def parse(text: str, hosts: frozenset[str] = HOSTS) -> Reference:
 
     Raises Refused("hub.reference", text=) for anything else.
     """
-    stripped = text.strip().strip("`<>").strip() if len(text) <= MAX_TEXT else ""
-    try:
-        words = shlex.split(stripped) if _SPLIT.search(stripped) else [stripped]
-    except ValueError:
-        words = []
-    found = _of_command(words, hosts) if len(words) > 1 else _of_word("".join(words), hosts)
+    found = _meant(text, hosts) if len(text) <= MAX_TEXT else None
     if found is None or not _is_sound(found):
         raise Refused("hub.reference", text=text.strip()[:_SHOWN])
     return found
+
+
+def _meant(text: str, hosts: frozenset[str]) -> Reference | None:
+    of_word = partial(_of_word, hosts=hosts)
+    link = _LINK.fullmatch(text.strip())
+    words = [link[1]] if link else _words(_GOES_ON.sub(" ", text).strip(_AROUND))
+    found = of_python(text, of_word)
+    if found is not None or len(words) == 1:
+        return found or of_word(words[0])
+    return of_line(words, of_word, partial(_is_address, hosts=hosts))
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line) if _SPLIT.search(line) else [line]
+    except ValueError:
+        return []
 
 
 def is_repo_id(text: str) -> bool:
@@ -79,16 +97,35 @@ def _is_sound(found: Reference) -> bool:
     )
 
 
+def _is_address(word: str, hosts: frozenset[str]) -> bool:
+    return "://" in word or word.partition("/")[0].lower() in hosts
+
+
 def _of_word(word: str, hosts: frozenset[str]) -> Reference | None:
     if "://" in word:
         scheme, _, rest = word.partition("://")
         if scheme.lower() == "hf":
-            return _of_name(rest)
+            return _of_path(rest)
+        if scheme.lower() == "lmstudio":
+            return _of_query(urlsplit(word))
         return _of_address(word, hosts) if scheme.lower() in ("https", "http") else None
-    host, _, rest = word.partition("/")
-    if host.lower() in hosts:
+    if _is_address(word, hosts):
         return _of_address(f"https://{word}", hosts)
     return _of_name(word)
+
+
+def _of_path(word: str) -> Reference | None:
+    """owner/name/path of a file, with a revision behind the name's at sign; else as `_of_name`."""
+    parts = word.split("/", 2)
+    made = _of_name("/".join(parts[:2])) if parts[0] not in _NOT_MODELS else None
+    return replace(made, file=parts[2]) if made is not None and parts[2:] and parts[2] else made
+
+
+def _of_query(address: SplitResult) -> Reference | None:
+    """The address of a button that has another program open a model: model=owner/name, and file=."""
+    told = parse_qs(address.query)
+    made = _of_name(told["model"][0]) if "model" in told else None
+    return replace(made, file=told["file"][0]) if made is not None and "file" in told else made
 
 
 def _of_name(word: str) -> Reference | None:
@@ -102,13 +139,14 @@ def _of_name(word: str) -> Reference | None:
 
 
 def _with_wanted(made: Reference, wanted: str) -> Reference:
-    is_file = "/" in wanted or wanted.lower().endswith((".gguf", ".safetensors", ".onnx", ".xml"))
-    return replace(made, file=wanted) if is_file else replace(made, quant=wanted)
+    if "/" in wanted or wanted.lower().endswith(_WEIGHTS):
+        return replace(made, file=wanted)
+    return made if wanted.lower() == _ANY_QUANT else replace(made, quant=wanted)
 
 
 def _of_address(word: str, hosts: frozenset[str]) -> Reference | None:
     try:
-        address = urlsplit(word)
+        address = urlsplit(word.rstrip("."))
         host = address.hostname
     except ValueError:
         return None
@@ -116,72 +154,22 @@ def _of_address(word: str, hosts: frozenset[str]) -> Reference | None:
         return None
     path, colon, wanted = address.path.strip("/").partition(":")
     parts = [unquote(part) for part in path.split("/")]
-    if len(parts) < 2 or parts[0] in _NOT_MODELS:
+    if len(parts) < 2 or parts[0] in _NOT_MODELS or (colon and len(parts) > 2):
         return None
     made = Reference("/".join(parts[:2]))
-    if len(parts) == 2:
-        return _with_wanted(made, unquote(wanted)) if colon else made
-    return _of_view(made, parts[2], parts[3:])
+    if colon:
+        return _with_wanted(made, unquote(wanted)) if wanted else None
+    found = _of_view(made, parts[2], parts[3:]) if len(parts) > 2 else made
+    shown = parse_qs(address.query).get("show_file_info")  # the page of a repository, with a file looked at
+    return replace(found, file=shown[0]) if found is not None and shown else found
 
 
 def _of_view(made: Reference, view: str, rest: Sequence[str]) -> Reference | None:
     """What follows owner/name in an address: /tree/BRANCH/FOLDER, /blob/BRANCH/FILE, or a page beside the files."""
     if view not in _VIEWS:
-        return made
+        return replace(made, file="/".join((view, *rest))) if [view, *rest][-1].lower().endswith(_WEIGHTS) else made
     if not rest:
         return None
     split = 3 if rest[:2] in (["refs", "pr"], ["refs", "convert"]) else 1
     revision, file = "/".join(rest[:split]), "/".join(rest[split:])
     return replace(made, revision=revision, file=file or None)
-
-
-def _of_command(words: Sequence[str], hosts: frozenset[str]) -> Reference | None:
-    """A line for `hf download`, or for a program that takes `-hf owner/name`."""
-    if words[0] in _DOWNLOADERS and words[1] == "download":
-        return _of_download(words[2:], hosts)
-    options = dict(pairwise(words))
-    named = [options[name] for name in _REPOSITORY_OPTIONS if name in options]
-    if named:
-        made = _of_word(named[0], hosts)
-        file = next((options[name] for name in _FILE_OPTIONS if name in options), None)
-        return replace(made, file=file) if made and file else made
-    pulled = len(words) == 3 and words[0] in ("ollama", "weighbridge") and words[1] in ("run", "pull")
-    return _of_word(words[2], hosts) if pulled else None
-
-
-def _of_download(words: Sequence[str], hosts: frozenset[str]) -> Reference | None:
-    plain: list[str] = []
-    told: dict[str, list[str]] = {}
-    for option, word in _options(words):
-        if option is None:
-            plain.append(word)
-        else:
-            told.setdefault(option, []).append(word)
-    made = _of_word(plain[0], hosts) if plain else None
-    if made is None or "dataset" in told.get("--repo-type", ()) or "space" in told.get("--repo-type", ()):
-        return None
-    revision = told["--revision"][0] if "--revision" in told else made.revision
-    return _with_patterns(replace(made, revision=revision), [*plain[1:], *told.get("--include", ())])
-
-
-def _options(words: Sequence[str]) -> Iterator[tuple[str | None, str]]:
-    """Each word with the option that it is a value of; None for one that stands by itself."""
-    option: str | None = None
-    for word in words:
-        name, equals, value = word.partition("=")
-        if name.startswith("--") and equals:
-            yield name, value
-        elif word.startswith("-"):
-            option = word
-            continue
-        else:
-            yield option, word
-        option = option if option == "--include" else None
-
-
-def _with_patterns(made: Reference, patterns: Sequence[str]) -> Reference:
-    """One file by its name; of a pattern, the quantisation that it names."""
-    if len(patterns) == 1 and not _GLOB.search(patterns[0]):
-        return replace(made, file=patterns[0])
-    labels = (quant_of_name(_GLOB.sub(" ", pattern).replace("/", " ").removesuffix(".gguf")) for pattern in patterns)
-    return replace(made, quant=next((label for label in labels if label), made.quant))
