@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weighbridge_engines.api import HOST, Cause
+from weighbridge_engines.exl_batch import CARD_FAILED
 from weighbridge_engines.exl_log import problem
 from weighbridge_engines.failure_words import Failure, cause_in, failure
 
@@ -23,6 +24,12 @@ _DAMAGED = (
     r"JSONDecodeError",
     r"UnicodeDecodeError",
     r"No \.safetensors files found",
+)
+
+_OF_THE_CARD = (
+    failure("engine.card_not_built_for", r"no kernel image is available for execution on the device", card=""),
+    failure("engine.card_not_built_for", r"\((?P<card>.+), gfx\w+\) executes \d+-wide wavefronts"),
+    failure("engine.card_failed", r"(?:CUDA|HIP) error: (?P<reason>.+)"),
 )
 
 FAILURES: tuple[Failure, ...] = (
@@ -81,10 +88,7 @@ FAILURES: tuple[Failure, ...] = (
         r"|No tensors found for \S+|Key .+ expected .*|Value for .+ is not of expected type.*"
         r"|(?:No|Multiple) architectures? defined|'\w+' (?:missing from|required for) .+)",
     ),
-    # The card and its driver.
-    failure("engine.card_not_built_for", r"no kernel image is available for execution on the device", card=""),
-    failure("engine.card_not_built_for", r"\((?P<card>.+), gfx\w+\) executes \d+-wide wavefronts"),
-    failure("engine.card_failed", r"(?:CUDA|HIP) error: (?P<reason>.+)"),
+    *_OF_THE_CARD,
 )
 """In the order in which they are tried over the whole log: what names most of a cause before what names less."""
 
@@ -92,12 +96,12 @@ FAILURES: tuple[Failure, ...] = (
 def diagnose(log: Sequence[str], exit_code: int | None) -> Cause | None:
     """The cause of an end, by the words of the library, of PyTorch or of a compiler. None where they tell none.
 
-    Where memory ran out: "device", "needed_bytes" and "free_bytes", as far as they are told.
+    Where memory ran out: "device", "needed_bytes" and "free_bytes", as far as they are told. Where the card failed, an
+    answer for which memory had run out before is not why.
     """
-    del exit_code
     if told := next(filter(None, map(problem, log)), None):
         return told
-    cause = cause_in(log, FAILURES)
+    cause = cause_in(log, _OF_THE_CARD if exit_code == CARD_FAILED else FAILURES)
     return None if cause is None else Cause(cause.code, dict(map(_read, cause.values.items())))
 
 

@@ -31,8 +31,11 @@ def problem(line: str) -> Cause | None:
     """What `say_problem` said; None for any other line."""
     if not line.startswith(f"{_MARK}{PROBLEM} = "):
         return None
-    told = json.loads(line.partition(" = ")[2])
-    return Cause(told["code"], told["values"])
+    try:
+        told = json.loads(line.partition(" = ")[2])
+        return Cause(told["code"], dict(told["values"]))
+    except (ValueError, KeyError, TypeError):  # a library's own words, by chance
+        return None
 
 
 def say_step(what: str, done: int, total: int) -> None:

@@ -30,6 +30,8 @@ from weighbridge_engines.exl_parts import (
 from weighbridge_engines.exl_probe import EXL3
 
 _GIB = 1 << 30
+_STATES_MIB = 1024
+"""Host memory for states of layers that cannot go back, for models with such. The library would take 4 GiB."""
 
 
 @dataclass
@@ -65,7 +67,6 @@ def _effective(parts: Parts, load: Load) -> dict[str, object]:
         "split_mode": load.split_mode or "layer",
         "whole_window": bool(load.whole_window),
         "cpu_experts": load.cpu_experts or 0,
-        "prompt_cache_mib": load.prompt_cache_mib or 0,
     }
 
 
@@ -161,6 +162,9 @@ def _warm(parts: Parts, load: Load) -> None:
 
 
 def _generator(parts: Parts, load: Load) -> Any:
+    usual_mib = _STATES_MIB if parts.model.caps.get("recurrent_states") else 0
+    kept_mib = usual_mib if load.prompt_cache_mib is None else load.prompt_cache_mib
+    say("prompt_cache_mib", kept_mib)
     return parts.library.Generator(
         parts.model,
         parts.cache,
@@ -171,4 +175,5 @@ def _generator(parts: Parts, load: Load) -> Any:
         draft_cache=parts.draft_cache,
         num_draft_tokens=parts.drafts or None,
         cpu_cache_size=(load.prompt_cache_mib or 0) << 20,
+        recurrent_cache_size=kept_mib << 20,
     )

@@ -118,6 +118,14 @@ def _pieces(model, batch, request):
     return [[piece.text, piece.tokens, piece.prompt_done, piece.finish] for piece in pieces]
 
 
+def _chances(model, tokens):
+    """What the generator draws for an answer, by seeds."""
+    from weighbridge_engines.api import Request
+
+    asked = [{"seed": seed} for seed in (3, 3, 4)]
+    return [model.job(tokens, Request([], sampling=one), 5).rng.random() for one in asked]
+
+
 class Says:
     """The tokens of what the model says, the last of which ends an answer, in the alphabet of the tokenizer."""
 
@@ -254,6 +262,7 @@ def of_v3(folder):
         "left": parts.generator.num_remaining_jobs(),
         "numbers": [job.serial_number for job in jobs],
         "cached": [[job.cached_pages, job.cached_tokens] for job in jobs],
+        "chances": _chances(model, tokens),
         "steps": [[type(step).__name__ for step in job.sampler.steps] for job in jobs],
         "refused": refused,
         "chosen": _chosen(jobs[2].sampler),
@@ -340,6 +349,7 @@ def of_v2(folder):
         "left": parts.generator.num_remaining_jobs(),
         "numbers": [job.serial_number for job in jobs],
         "cached": [[job.cached_pages, job.cached_tokens] for job in jobs],
+        "chances": _chances(model, tokens),
         "paged": paged,
         "bias": [len(jobs[0].gen_settings.token_bias), float(jobs[0].gen_settings.token_bias[3])],
         "unknown": unknown,

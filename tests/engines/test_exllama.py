@@ -241,6 +241,12 @@ def test_why_it_ended(line, code, values):
     assert {name: cause.values[name] for name in values} == values
 
 
+def test_a_card_that_failed_is_why_though_memory_had_run_out_before():
+    log = ["torch.OutOfMemoryError: CUDA out of memory.", "AcceleratorError: CUDA error: unspecified launch failure"]
+    assert [diagnose(log, code).code for code in (CARD_FAILED, 1)] == ["engine.card_failed", "engine.out_of_memory"]
+    assert diagnose(["exl: problem = of a library"], 1) is None
+
+
 def test_a_build_that_fails_is_told_by_the_compilers_words():
     log = [
         "[4/57] nvcc -c attn.cu",

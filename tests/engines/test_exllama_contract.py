@@ -97,6 +97,7 @@ def test_a_folder_is_understood_and_jobs_are_numbered_and_left(real):
     assert told["numbers"] == told["serials"] == [*range(told["waiting"])]
     assert told["left"] == 0
     assert told["cached"] == [[0, 0]] * told["waiting"]
+    assert told["chances"][0] == told["chances"][1] != told["chances"][2]
 
 
 def test_exllamav3_has_the_samplers_and_refuses_what_it_cannot_keep_to(real):

@@ -160,7 +160,7 @@ def test_exllamav3_is_told_all_that_a_load_asks_for(tmp_path):
         cache = [512, "CacheLayer_quant", 1, 3, {"k_bits": 6, "v_bits": 4}]
         assert one.heard("cache") == [cache, cache]
         assert one.heard("load") == [[None, [20, 8], False, 512, 1], [None, [17, 8], True, 512, 1]]
-        assert one.heard("generator") == [[1, 512, 3, 64 << 20]]
+        assert one.heard("generator") == [[1, 512, 3, 64 << 20, 64 << 20]]
         values = {name: value for told in one.reported() for name, value in told.items()}
         assert (values["draft"], values["draft_tokens"], values["split_mode"]) == (str(draft), 3, "tensor")
 

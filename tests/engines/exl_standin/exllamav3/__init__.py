@@ -100,9 +100,10 @@ class Generator(Work):
         draft_cache=None,
         num_draft_tokens=None,
         cpu_cache_size=0,
+        recurrent_cache_size=4 << 30,
     ):
         super().__init__(model.config.script, max_batch_size)
-        heard("generator", [max_batch_size, max_chunk_size, num_draft_tokens, cpu_cache_size])
+        heard("generator", [max_batch_size, max_chunk_size, num_draft_tokens, cpu_cache_size, recurrent_cache_size])
 
     def close(self):
         heard("closed", 1)
