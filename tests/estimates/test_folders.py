@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.estimates.made_blueprints import card, ram
-from tests.estimates.made_folders import GPT_OSS_20B, QWEN3_4B, folder, info
+from tests.estimates.made_folders import GPT_OSS_20B, QWEN3_4B, info
 
 from weighbridge.estimates.config_widths import Widths, widths_of
 from weighbridge.estimates.defaults import plan_for
-from weighbridge.estimates.estimate import Term
 from weighbridge.estimates.shape_config import shape_of_config
-from weighbridge.estimates.shares_runtime import runtime_shares
 from weighbridge.estimates.weights import LayerWeights
 from weighbridge.estimates.weights_config import weights_of_safetensors
 from weighbridge.formats.gguf_tensors import Tensor
@@ -82,23 +79,6 @@ def test_how_each_engine_starts():
     binding = plan_for("llama_cpp", 8192)
     assert (binding.batch, binding.outputs, binding.whole_window, binding.flash_attention) == (512, 32, False, True)
     assert plan_for("mlx", 8192).batch == 2048
-    assert plan_for("openvino", 8192).gpu_layers == 0
+    assert (plan_for("openvino", 8192).gpu_layers, plan_for("onnx_genai", 8192).gpu_layers) == (None, 0)
     with pytest.raises(TypeError):
         plan_for("mlx", 8192, unknown=1)
-
-
-def wide(variant_format):
-    return replace(folder(QWEN3_4B, variant_format), widths=widths_of(info(QWEN3_4B, variant_format)))
-
-
-def test_runtimes_keep_every_token_in_host_memory_unless_asked():
-    places = [ram(64), card(24)]
-    onnx, openvino = plan_for("onnx_genai", 1000), plan_for("openvino", 1000)
-    row = 36 * 2 * 8 * 128
-    (share,) = runtime_shares(wide("onnx"), onnx, places)
-    assert (share.place, share.terms[Term.KV]) == ("host", 1000 * row * 4)
-    assert share.terms[Term.OUTPUT] == 1000 * 151936 * 4
-    (share,) = runtime_shares(wide("openvino"), openvino, places)
-    assert (share.place, share.terms[Term.KV]) == ("host", int(1000 * row * 1.0625))
-    (share,) = runtime_shares(wide("openvino"), replace(openvino, gpu_layers=99), places)
-    assert (share.place, share.terms[Term.KV]) == ("card", 1000 * row * 2)

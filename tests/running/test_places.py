@@ -45,6 +45,7 @@ def test_a_card_that_the_engine_sees_follows_system_memory():
     host, card = places_for(machine(CARD), "llama")
     assert kinds([host, card]) == [(HOST, "host", ""), ("cuda0", "dedicated", "cuda")]
     assert (card.name, card.total_bytes, card.free_bytes) == ("RTX", 24 * GIB, 20 * GIB)
+    assert (host.sight, card.sight) == ("", "CUDA0")
 
 
 def test_what_only_another_engine_sees_is_no_place():

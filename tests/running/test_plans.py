@@ -22,8 +22,8 @@ def test_what_is_left_to_the_engine_is_decided():
         ("mlx", 2048),
         ("exllamav2", 2048),
         ("exllamav3", 2048),
-        ("onnx_genai", 8192),
-        ("openvino", 8192),
+        ("onnx_genai", 1024),
+        ("openvino", 1024),
     ],
 )
 def test_a_batch_is_as_large_as_each_engine_makes_it(engine, batch):
@@ -31,10 +31,28 @@ def test_a_batch_is_as_large_as_each_engine_makes_it(engine, batch):
     assert (plan.batch, plan.micro_batch, plan.batch_tokens) == (batch, batch, batch)
 
 
-def test_the_runtimes_stay_in_host_memory_unless_told_otherwise():
-    assert plan_of(Load("m"), "openvino").gpu_layers == 0
-    assert plan_of(Load("m", gpu_layers=99), "onnx_genai").gpu_layers == 99
-    assert plan_of(Load("m"), "llama_server").gpu_layers is None
+@pytest.mark.parametrize(
+    ("engine", "extra", "device", "layers"),
+    [
+        ("openvino", {}, "", None),
+        ("openvino", {"device": "GPU.1"}, "GPU.1", None),
+        ("openvino", {"device": "CPU"}, "CPU", 0),
+        ("onnx_genai", {}, "", 0),
+        ("onnx_genai", {"provider": "directml"}, "dml", None),
+        ("onnx_genai", {"provider": "cpu"}, "cpu", 0),
+        ("llama_server", {}, "", None),
+    ],
+)
+def test_on_what_the_runtimes_are_told_to_compute(engine, extra, device, layers):
+    plan = plan_of(Load("m", extra=extra), engine)
+    assert (plan.device, plan.gpu_layers) == (device, layers)
+
+
+def test_the_runtimes_choose_their_steps_by_threads_unless_these_are_told():
+    assert plan_of(Load("m", threads=3), "openvino").threads == 3
+    told = plan_of(Load("m", threads=3, batch=64, key_type="f16", extra={"cache_precision": "f32"}), "openvino")
+    assert (told.threads, told.batch, told.key_type, told.value_type) == (None, 64, "f32", "f32")
+    assert plan_of(Load("m", key_type="q4_0"), "onnx_genai").key_type == "f32"  # it has no such setting
 
 
 def test_the_python_binding_has_room_for_the_logits_of_several_tokens():

@@ -54,7 +54,7 @@ class Place:
     `api` is how a card is reached ("cuda", "metal", "rocm", "vulkan", ...): each costs a different overhead.
     `given_back_bytes`, a part of `free_bytes`, is what models that would be ended for this one give back. `reordered`
     are the types of matrices that the engine copies into another order for this processor: see
-    `placement.reordered_types`.
+    `placement.reordered_types`. `sight` is the engine's own name for the device; "" where that is not known.
     """
 
     id: str
@@ -65,6 +65,7 @@ class Place:
     api: str = ""
     given_back_bytes: int = 0
     reordered: frozenset[str] = frozenset()
+    sight: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Estimate:
     """The memory of one plan, place by place; a place that gets nothing is left out.
 
     `least_bytes` is the lower end of a range whose upper end `total_bytes` is: the two are equal but for an
-    architecture that is not understood. `notes` are codes of `base.explain` about what the figure rests on.
+    architecture that is not understood, and for pages of a file that the system takes back. `notes` are codes of `base.explain` about what the figure rests on.
     """
 
     plan: Plan

@@ -15,6 +15,7 @@ from weighbridge.estimates.memory import estimate
 from weighbridge.estimates.parts import cards_of, in_parts
 from weighbridge.estimates.placement import slot_count
 from weighbridge.estimates.plan import ALIGNED_TO, Plan
+from weighbridge.estimates.runtime_device import RUNTIMES
 from weighbridge.estimates.search import last
 
 SMALLEST_MARGIN_BYTES, MARGIN = 1 << 30, 0.05
@@ -110,7 +111,7 @@ def _fits_with(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> boo
 def _best(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Fit:
     """The verdict on the plan, or on the best of its parts where the GPUs cannot hold it whole."""
     whole = _judge(blueprint, estimate(blueprint, plan, places), places)
-    splits = blueprint.can_be_split and plan.gpu_layers is None and cards_of(places)
+    splits = blueprint.can_be_split and plan.engine not in RUNTIMES and plan.gpu_layers is None and cards_of(places)
     if whole.verdict is not Verdict.NO or not splits:
         return whole
     needed = in_parts(blueprint, whole.estimate, places)

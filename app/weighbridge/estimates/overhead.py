@@ -20,6 +20,8 @@ PROCESS_BYTES: Mapping[str, int] = {
     "mlx": 150 * MIB,
     "exllamav2": 1024 * MIB,
     "exllamav3": 1024 * MIB,
+    "onnx_genai": 85 * MIB,
+    "openvino": 127 * MIB,
 }
 """An engine's own process: code, its server, and the model's list of tokens but where `vocabulary_bytes` counts it.
 
@@ -27,7 +29,8 @@ llama.cpp's server (the CPU wheel on Linux): resident memory just after a load a
 it allocated: 41 MiB without a list of tokens, 27 of them code, and up to 7 more for the graph of 64 layers, whatever
 the context. MLX: 72 MiB measured with nothing loaded, the rest is for a tokenizer. llama-cpp-python: 60 and 70
 MiB measured as llama.cpp's server was, with Python, numpy and the process that renders templates, which takes 21. The
-ExLlama libraries: an estimate of what PyTorch with CUDA takes.
+ExLlama libraries: an estimate of what PyTorch with CUDA takes. ONNX Runtime GenAI and OpenVINO GenAI: measured, 64 and
+106 MiB and that process; what they keep for layers and tokens is counted in `shares_runtime`.
 """
 OTHER_PROCESS_BYTES = 150 * MIB
 """An engine that is not known here."""

@@ -56,7 +56,9 @@ class Plan:
     llama.cpp counts: the output is one of them; None is all. `cpu_experts` is the number of first layers whose experts
     stay in host memory. `split` gives each GPU's share of the layers; None: by what is free. `whole_window` keeps all
     tokens where a layer would need only its window. `outputs` is of how many tokens of a batch logits can be had;
-    None: one a slot. `predict` also loads the layers that predict further tokens.
+    None: one a slot. `predict` also loads the layers that predict further tokens. `device` is where an engine that
+    computes on one device does so, by its own name for it; "": see `runtime_device.settled`. `threads` are those of
+    the processor by which such an engine chooses how much of a prompt it takes at a time; None where that is told.
     """
 
     engine: str = "llama_server"
@@ -75,6 +77,8 @@ class Plan:
     mapped: bool = True
     outputs: int | None = None
     predict: bool = False
+    device: str = ""
+    threads: int | None = None
 
     @property
     def cells(self) -> int:

@@ -57,7 +57,13 @@ def _host(memory: Memory, given_back_bytes: int) -> Place:
 def _card(device: Device) -> Place:
     memory = device.memory
     return Place(
-        device.id, device.name, PlaceKind.DEDICATED, memory.total_bytes, memory.available_bytes, api=_api(device)
+        device.id,
+        device.name,
+        PlaceKind.DEDICATED,
+        memory.total_bytes,
+        memory.available_bytes,
+        api=_api(device),
+        sight=_sight(device),
     )
 
 
@@ -66,7 +72,15 @@ def _one_for_both(host: Place, device: Device) -> Place:
     limit = device.memory.usable_bytes or device.memory.total_bytes
     free = host.free_bytes if limit is None or host.free_bytes is None else min(limit, host.free_bytes)
     total = host.total_bytes if limit is None or host.total_bytes is None else min(limit, host.total_bytes)
-    return replace(host, name=device.name, kind=PlaceKind.UNIFIED, total_bytes=total, free_bytes=free, api=_api(device))
+    api, sight = _api(device), _sight(device)
+    return replace(
+        host, name=device.name, kind=PlaceKind.UNIFIED, total_bytes=total, free_bytes=free, api=api, sight=sight
+    )
+
+
+def _sight(device: Device) -> str:
+    """The name by which a device is called first."""
+    return next((sight.id for sight in device.seen_by), "")
 
 
 def _api(device: Device) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from weighbridge.estimates.defaults import plan_for
 from weighbridge.estimates.plan import Plan
+from weighbridge.estimates.runtime_device import OPENVINO, RUNTIMES
 from weighbridge_engines.api import Load
 
 CONTEXT = 4096
@@ -25,6 +28,11 @@ _SHARED = (
 )
 """What a load and a plan both have; None in a load is left to the engine."""
 
+_CACHE_TYPES = ("key_type", "value_type")
+_PROVIDERS = {"directml": "dml"}
+_CACHES = {"u4": "q8_0", "u8": "q8_0", "bf16": "bf16", "f16": "f16", "f32": "f32"}
+"""OpenVINO's types of a cache, by the names of those that are as large: see `shares_runtime.SMALL_KEYS`."""
+
 
 def plan_of(load: Load, engine_id: str) -> Plan:
     """What `engine_id` makes of `load`: everything that was left to it decided as it decides."""
@@ -35,4 +43,19 @@ def plan_of(load: Load, engine_id: str) -> Plan:
         told["predict"] = True
     if load.task != "chat" and load.batch is None:  # what is not read from left to right is read as a whole
         told["batch"] = load.context or CONTEXT
+    if engine_id in RUNTIMES:
+        told = {name: value for name, value in told.items() if name not in _CACHE_TYPES}
+        told |= _of_runtime(load, engine_id)
     return plan_for(engine_id, load.context or CONTEXT, **told)
+
+
+def _of_runtime(load: Load, engine_id: str) -> dict[str, Any]:
+    """What such an engine is asked for by names of its own: its device, and the type of its cache."""
+    told: dict[str, Any] = {} if load.batch else {"threads": load.threads or 1}
+    if kind := _CACHES.get(load.extra.get("cache_precision", "")):
+        told |= {"key_type": kind, "value_type": kind}
+    device = load.extra.get("device" if engine_id == OPENVINO else "provider")
+    if device is not None:
+        told["device"] = _PROVIDERS.get(device, device)
+        told["gpu_layers"] = 0 if device.lower() == "cpu" else None
+    return told

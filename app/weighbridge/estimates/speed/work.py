@@ -13,8 +13,10 @@ from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.cache import STATE_BYTES, index_row_bytes, layer_row_bytes
 from weighbridge.estimates.estimate import HOST, Place, PlaceKind
 from weighbridge.estimates.llama import llama_seats
+from weighbridge.estimates.memory import plan_in
 from weighbridge.estimates.placement import Seat, away
 from weighbridge.estimates.plan import Plan
+from weighbridge.estimates.runtime_device import RUNTIMES, place_of
 from weighbridge.estimates.shape import Certainty, Layer
 from weighbridge.estimates.shares_exl import exl_seats
 
@@ -63,13 +65,16 @@ def works(blueprint: Blueprint, plan: Plan, places: Sequence[Place], depth: int,
 
 
 def _seated(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Sequence[tuple[Place, Seat]]:
-    """Which layers lie where, by the way of the format's engine."""
+    """Which layers lie where, by the way of the engine, or of the format's."""
+    every = Seat(layers=range(len(blueprint.weights.layers)), has_output=True)
+    if plan.engine in RUNTIMES:
+        return [(place_of(plan_in(blueprint, plan, places), places), every)]
     if blueprint.format == "gguf":
         return llama_seats(blueprint, plan, places)
     if blueprint.format in ("exl2", "exl3"):
         return exl_seats(blueprint, plan, places)
     place = next((each for each in places if each.kind is not PlaceKind.HOST), places[0])
-    return [(place, Seat(layers=range(len(blueprint.weights.layers)), has_output=True))]
+    return [(place, every)]
 
 
 class _Read:
