@@ -159,7 +159,7 @@ def test_vectors_of_a_processor():
 def test_unknown_says_why_and_what_to_do():
     cause = Speedometer(here(bandwidth=None), TABLES).why_unknown(weighed(here(bandwidth=None)))
     said = why_unknown_in_words(cause)
-    assert said.startswith("Speed unknown. How fast the system memory of this machine is, is not known")
+    assert said.startswith("Speed unknown. The bandwidth of the memory of this machine has not been measured.")
     assert "weighbridge hardware --measure" in said
     odd = here(replace(FAST_RTX, name="Foo 9000", bandwidth=None))
     said = why_unknown_in_words(Speedometer(odd, TABLES).why_unknown(weighed(odd)))

@@ -6,7 +6,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from tests.ui.cut import cut
 
+from weighbridge.ui.memory_parts import Memory, Part
+from weighbridge.ui.pages.network import NetworkPage
 from weighbridge.ui.widgets.error_panel import ErrorPanel, Report
+from weighbridge.ui.widgets.legend import Legend
 from weighbridge.ui.widgets.parts import scaled
 from weighbridge.ui.widgets.question import Question
 
@@ -69,3 +72,21 @@ def test_a_question_is_closed_only_where_no_answer_leaves_all_as_it_is(qtbot):
     assert not question.isVisible()
     question.ask("Broken-7B is off the list.", (("Undo", page.update),), focus=None)
     assert question._close.isVisible()
+
+
+def test_a_long_name_in_a_legend_stays_in_it(qtbot, services):
+    legend = Legend(services.theme)
+    page = show(qtbot, legend, 260)
+    legend.show_memory(Memory("RAM", 1 << 34, (Part("weights", 1 << 30, "Qwen3-30B-A3B-Instruct-2507-Q4_K_M"),)))
+    assert all(place.right() <= legend.width() for place in legend._places(legend.width()))
+    assert page.isVisible()
+
+
+def test_the_head_of_the_requests_takes_two_lines_where_one_is_too_short(qtbot, services):
+    page = NetworkPage(services)
+    qtbot.addWidget(page)
+    page.resize(620, 640)
+    page.show()
+    qtbot.waitUntil(lambda: cut(page) == [])
+    assert page._filter.mapTo(page, page._filter.rect().topLeft()).y() < page.height()
+    page.shut()

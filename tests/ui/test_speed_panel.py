@@ -10,12 +10,14 @@ from tests.choices.made_speeds import FAST_RTX, TABLES, TENTH, here, weighed
 from tests.choices.made_surroundings import LOAD, model
 from tests.estimates.made_blueprints import GIB, made
 
+from weighbridge.base.settings import SettingsStore
 from weighbridge.choices.changes import ChangeKind, changes
 from weighbridge.choices.choice import weigh
 from weighbridge.choices.speeds import Speedometer
 from weighbridge.hardware.memory_types import load_memory_types
 from weighbridge.ui import changes_view
 from weighbridge.ui.speed_view import SpeedView, row_basis, speed_view
+from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.changes_list import ChangesList
 from weighbridge.ui.widgets.flow import Flow
 from weighbridge.ui.widgets.speed_panel import SpeedPanel
@@ -28,8 +30,8 @@ def view_of(around, load=LOAD, blueprint=TENTH, **rest):
 
 
 @pytest.fixture
-def panel(qtbot):
-    made = SpeedPanel()
+def panel(qtbot, qapp, tmp_path):
+    made = SpeedPanel(Theme(qapp, SettingsStore(tmp_path / "settings.toml")))
     qtbot.addWidget(made)
     made.show()
     return made
@@ -112,7 +114,7 @@ def test_a_wanted_speed_is_told_and_0_is_any(panel):
     panel.least.setValue(60)
     panel.least.setValue(0)
     assert heard == [60.0, None]
-    assert panel.least.text() == "any speed"
+    assert panel.least.text() == "any"
 
 
 def test_nothing_is_shown_where_no_speed_can_be_asked_for(panel):

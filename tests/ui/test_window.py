@@ -183,6 +183,15 @@ def test_meters_begin_where_the_pages_do(qtbot, window):
     qtbot.waitUntil(lambda: meter.mapTo(window, QPoint(0, 0)).x() == title.mapTo(window, QPoint(0, 0)).x())
 
 
+def test_cards_stand_before_the_system_and_by_the_names_that_people_use(window, full):
+    card = Device("0", "nvidia", "NVIDIA GeForce RTX 3090", Memory(MemoryKind.DEDICATED, 24 * GIB, 23 * GIB))
+    full.memories.memories = tuple(_memories(machine(devices=(card,))))
+    full.memories.changed.emit()
+    first, second = window._topbar._meters
+    assert (first._name.text(), second._name.text()) == ("RTX 3090", "RAM")
+    assert first._bar.accessibleName() == "NVIDIA GeForce RTX 3090"
+
+
 def test_meters_that_do_not_fit_go_from_the_last(window, full):
     window.resize(*MINIMUM)
     cards = tuple(

@@ -34,7 +34,7 @@ SPEED: Mapping[str, tuple[str, str]] = {
         "",
     ),
     "speed.no_ram_bandwidth": (
-        mark("How fast the system memory of this machine is, is not known: it has not been measured."),
+        mark("The bandwidth of the memory of this machine has not been measured."),
         mark(
             "Measure it, which takes three seconds: weighbridge hardware --measure, or on the page Machine. Of a"
             " machine that is described, give memory_gbs in its file (--machine)."

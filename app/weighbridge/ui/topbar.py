@@ -16,6 +16,8 @@ from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.memory_bar import MemoryBar
 from weighbridge.ui.widgets.parts import label, row
 
+_MAKERS = ("NVIDIA GeForce ", "NVIDIA ", "AMD Radeon ", "AMD ", "Intel ")
+
 
 class TopBar(QFrame):
     """Shows what it is told. `model_clicked` and `port_clicked` tell what the user pressed."""
@@ -52,7 +54,10 @@ class TopBar(QFrame):
         self._make_room()
 
     def show_memories(self, memories: Sequence[Memory]) -> None:
-        """One meter a memory, the first ones where there is no room for all."""
+        """One meter a memory, cards before the system's: where there is no room for all, those are shown in which a
+        model runs fastest.
+        """
+        memories = sorted(memories, key=lambda memory: memory.name == text("RAM"))
         while len(self._meters) < len(memories):
             self._meters.append(_Meter(self._theme))
             self._meter_row.addWidget(self._meters[-1])
@@ -109,10 +114,12 @@ class TopBar(QFrame):
             room = self._room()
             if not wanted or wanted[0] <= room:
                 break
-        name = self._name.sizeHint().width()
-        lead = max(0, self._left - name - 8 * STEP)
+        margin, name = 4 * STEP, self._name.sizeHint().width()
+        lead = max(0, self._left - name - 2 * margin)
         self._name.setVisible(sum(wanted) + name + lead <= room)
-        self._lead.changeSize(0 if self._name.isHidden() else lead, 0)
+        if self._name.isHidden():
+            lead = self._left - margin if sum(wanted) + self._left <= room else 0
+        self._lead.changeSize(max(0, lead), 0)
         self._row.invalidate()
         for place, meter in enumerate(self._meters):
             meter.setVisible(sum(wanted[: place + 1]) <= room)
@@ -136,6 +143,11 @@ class TopBar(QFrame):
         self._model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
 
 
+def _short(name: str) -> str:
+    """A card's name without its maker's: "RTX 3090" for "NVIDIA GeForce RTX 3090". Pointed at, the bar tells all."""
+    return next((name.removeprefix(maker) for maker in _MAKERS if name.startswith(maker)), name)
+
+
 class _Meter(QWidget):
     """A memory's name, bar and figures."""
 
@@ -149,7 +161,7 @@ class _Meter(QWidget):
 
     def show_memory(self, memory: Memory) -> None:
         self._bar.show_memory(memory)
-        self._name.setText(memory.name)
+        self._name.setText(_short(memory.name))
         self._used.setText(number(memory.used_bytes / GIB, 1))
         total = f"{number(memory.total_bytes / GIB, 1)}{THIN}GiB"
         self._of.setText(text("of {total}", total=total))

@@ -24,13 +24,14 @@ class InstallingView(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._installation: Installation | None = None
-        self._stage = label("")
+        self._stage = label("", wrap=True)
         self._bar = QProgressBar(textVisible=False)
         self._bar.setRange(0, 0)
         self._bar.setAccessibleName(text("Installing"))
         self._cancel = button(text("Cancel"), self._cancelled, name=text("Cancel the installation"))
         self._log = LogView(theme, text("Log"))
-        line = row(self._stage, None, self._cancel)
+        line = row(self._stage, self._cancel)
+        line.setStretch(0, 1)
         column(line, self._bar, self._log, owner=self, gap=1)
         self.hide()
 

@@ -22,7 +22,7 @@ from weighbridge.ui.widgets.parts import button, column, label
 from weighbridge_engines.api import Cause
 
 _NAME_EMS, _FIELD_EMS, _WIDE_EMS, _EFFECT_EMS = 11, 9, 15, 9
-_NARROW_NAME_EMS, _NARROW_EFFECT_EMS = 8, 6
+_NARROW_EFFECT_EMS = 5
 
 
 class SettingLine(QObject):
@@ -163,7 +163,7 @@ class Section(QWidget):
                 line.say(*said.get(name, ("", "dim")))
 
     def use_wide(self, wide: bool) -> None:
-        """Whether there is room for long names and for units; the sentence at the foot tells those too."""
+        """Whether there is room for units and for what each does; the sentence at the foot tells that too."""
         if wide != self._wide:
             self._wide = wide
             for line in self._lines.values():
@@ -201,7 +201,7 @@ class Section(QWidget):
 
     def _measure(self, line: SettingLine) -> None:
         em, wide = self.fontMetrics().height(), _is_wide(line)
-        line.name.setFixedWidth(em * (_NAME_EMS if self._wide else _NARROW_NAME_EMS))
+        line.name.setFixedWidth(em * _NAME_EMS)
         line.field.setFixedWidth(em * (_WIDE_EMS if wide and self._wide else _FIELD_EMS))
         line.effect.setMinimumWidth(em * (_EFFECT_EMS if self._wide else _NARROW_EFFECT_EMS))
         line.unit.setVisible(self._wide and not wide)

@@ -37,7 +37,6 @@ from weighbridge.ui.room import Room
 from weighbridge.ui.running_words import running_of
 from weighbridge.ui.services import Services
 from weighbridge.ui.theme import STEP
-from weighbridge.ui.widgets.elided import ElidedLabel
 from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.parts import action, button, clear, column, give_role, label, panel, row
 from weighbridge_engines.api import Cause, Engine, Load
@@ -70,7 +69,8 @@ class LoadSheet(Page):
         self._note = label("", wrap=True)
         self._summary = Summary(services.theme)
         self._cards = CardsHead(services.theme)
-        self._hint = ElidedLabel(at_left=True)
+        self._hint = label("", "dim", wrap=True)
+        self._hint.setMinimumHeight(2 * self.fontMetrics().lineSpacing())  # so that nothing moves as it says more
         self._once = label(text("For this load only; a preset keeps it."), "dim")
         self._load = button(text("Load"), self.load, "primary")
         self._back = button(text("Reset all"), self.reset)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QStackedWidget, QVBoxLayout
+from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from weighbridge.base.words import text
 from weighbridge.hub.network import Request
@@ -13,6 +13,7 @@ from weighbridge.ui.pages.network_account import AccountPanel
 from weighbridge.ui.pages.page import Page
 from weighbridge.ui.services import Services
 from weighbridge.ui.theme import STEP
+from weighbridge.ui.widgets.beside import Beside
 from weighbridge.ui.widgets.cells import CellDelegate
 from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
 from weighbridge.ui.widgets.tables import Table
@@ -124,9 +125,9 @@ class NetworkPage(Page):
         return made
 
     def _requests_panel(self) -> QFrame:
-        head = row(label(text("Requests since the start"), "heading"), None, self._filter, gap=3)
-        head.addWidget(self._copy)
-        head.addWidget(self._clear)
+        acts = QWidget()
+        row(self._filter, self._copy, self._clear, owner=acts, gap=3)
+        head = row(Beside(label(text("Requests since the start"), "heading"), acts, gap=3))
         head.setContentsMargins(4 * STEP, 3 * STEP, 3 * STEP, STEP)
         self._none.setContentsMargins(4 * STEP, STEP, 4 * STEP, STEP)
         empty = QFrame()

@@ -222,7 +222,7 @@ class ServerPage(Page):
             self._served_lines = lines
             clear(self._served)
             for line in lines:
-                self._served.addWidget(selectable(label(line)))
+                self._served.addWidget(selectable(label(line, wrap=True)))
         self._show_example()
 
     def _show_requests(self) -> None:

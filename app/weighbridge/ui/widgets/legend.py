@@ -49,7 +49,8 @@ class Legend(QWidget):
             painter.drawRoundedRect(swatch, 2, 2)
             painter.setPen(QColor(tokens.dim))
             words = place.adjusted(side + STEP + 2, 0, 0, 0)
-            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, said)
+            shown = painter.fontMetrics().elidedText(said, Qt.TextElideMode.ElideMiddle, words.width())
+            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
     def _grow(self) -> None:
         places = self._places(self.width())
@@ -71,7 +72,7 @@ class Legend(QWidget):
         metrics = self.fontMetrics()
         line, left, places = 0, 0, []
         for _, said in self._items():
-            wide = self._side() + STEP + 2 + metrics.horizontalAdvance(said)
+            wide = min(self._side() + STEP + 2 + metrics.horizontalAdvance(said), width)
             if left and left + wide > width:
                 line, left = line + 1, 0
             places.append(QRect(left, line * (metrics.height() + STEP), wide, metrics.height()))

@@ -30,6 +30,7 @@ def label(shown: str, role: str = "", wrap: bool = False) -> QLabel:
     if role:
         made.setProperty("role", role)
     if role == "title":
+        made.setMinimumHeight(made.fontMetrics().height() + 14)  # as a button's, so that it stands alike on all pages
         made.setFont(scaled(made.font(), 1.25))
     return made
 

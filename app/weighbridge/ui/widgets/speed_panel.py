@@ -8,7 +8,9 @@ from PySide6.QtWidgets import QPushButton, QSpinBox, QWidget
 
 from weighbridge.base.units import THIN
 from weighbridge.base.words import text
+from weighbridge.ui.icons import icon
 from weighbridge.ui.speed_view import SpeedView
+from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.figure import Figure
 from weighbridge.ui.widgets.flow import Flow
 from weighbridge.ui.widgets.parts import button, column, label, row, selectable
@@ -25,21 +27,23 @@ class SpeedPanel(QWidget):
     measure_wanted = Signal()
     speed_wanted = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self._unfolded = False
         self._text = ""
         self._figures = tuple(Figure("") for _ in range(_FIGURES))
         self._least = _Least()
         self._least.valueChanged.connect(lambda tps: self.speed_wanted.emit(float(tps) if tps else None))
-        self._fold = button("", self.toggle, "quiet")
+        self._fold = button(text("Why this speed"), self.toggle, "line")
         self._reasons = selectable(label("", wrap=True))
         self._reasons.setAccessibleName(text("Why this speed"))
         self._unknown = selectable(label("", wrap=True))
         self._measure = button(text("Measure (under 3 s)"), self.measure_wanted.emit)
         self._measure.setAccessibleDescription(text("Measures how fast the memory of this machine is"))
         self._lay_out()
-        self._name_fold()
+        theme.changed.connect(self._show_fold)
+        self._show_fold()
         self.show_view(SpeedView())
 
     @property
@@ -103,12 +107,12 @@ class SpeedPanel(QWidget):
     def toggle(self) -> None:
         """Unfold the reckoning, or fold it."""
         self._unfolded = not self._unfolded
-        self._name_fold()
+        self._show_fold()
         self._show_reasons()
 
     def _lay_out(self) -> None:
         wanted = QWidget()
-        named = label(text("Wanted"), "dim")
+        named = label(text("Wanted speed"), "dim")
         named.setBuddy(self._least)
         row(named, self._least, owner=wanted, gap=1)
         unknown = row(self._unknown, self._measure, gap=3)
@@ -119,10 +123,8 @@ class SpeedPanel(QWidget):
         self._reasons.setText(self._text if self._unfolded else "")
         self._reasons.setVisible(self._unfolded and bool(self._text))
 
-    def _name_fold(self) -> None:
-        name = text("Why this speed")
-        self._fold.setText(f"▾ {name}" if self._unfolded else f"▸ {name}")
-        self._fold.setAccessibleName(name)
+    def _show_fold(self) -> None:
+        self._fold.setIcon(icon("down" if self._unfolded else "right", self._theme.tokens.dim))
         self._fold.setAccessibleDescription(text("unfolded") if self._unfolded else text("folded"))
 
 
@@ -132,7 +134,7 @@ class _Least(QSpinBox):
     def __init__(self) -> None:
         super().__init__()
         self.setRange(0, MOST_TPS)
-        self.setSpecialValueText(text("any speed"))
+        self.setSpecialValueText(text("any"))
         self.setSuffix(f"{THIN}tok/s")
         self.setKeyboardTracking(False)
         self.setAlignment(Qt.AlignmentFlag.AlignRight)

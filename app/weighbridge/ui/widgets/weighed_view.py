@@ -41,7 +41,7 @@ class WeighedView(QWidget):
         self.where = ElidedLabel(at_left=True)
         self._problem = selectable(label("", wrap=True))
         self._figures = tuple(Figure(name) for name in (text("Memory"), text("Parameters"), text("Bits per weight")))
-        self._speed = SpeedPanel()
+        self._speed = SpeedPanel(theme)
         self._advice = Advice()
         self._bars = PlaceBars(theme)
         self._basis = selectable(label("", "dim", wrap=True))
