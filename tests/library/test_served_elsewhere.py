@@ -92,3 +92,15 @@ def test_they_are_neither_verified_nor_removed(library, folder):
 def test_they_are_not_remembered_as_files(library, folder, tmp_path):
     recalled = Library([folder], remembered=Remembered(tmp_path / "kept"))
     assert [model.id for model in recalled.recall()] == ["Tiny.Q4_1"]
+
+
+def test_while_it_is_listed_anew_what_was_listed_stands():
+    seen = []
+
+    def served():
+        seen.append([model.id for model in library.models] if seen else [])
+        return models_of(FAR, [Listed("m")])
+
+    library = Library([], elsewhere=served)
+    library.relist()
+    assert seen == [[], ["m@groq"]]

@@ -19,7 +19,7 @@ _KNOWN_BY = {
     KnownBy.TRIED: mark("tried with a real one"),
     KnownBy.SOURCE: mark("from its source; not tried"),
     KnownBy.DOCUMENTATION: mark("from its documentation; not tried"),
-    KnownBy.NOTHING: mark("a kind of which nothing is known"),
+    KnownBy.NOTHING: mark("as OpenAI's API says; more is not known"),
 }
 
 

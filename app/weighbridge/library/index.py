@@ -223,12 +223,13 @@ class Library:
         chosen = {key: mark for key, mark in marks.items() if mark.parts}
         self._listing = listing
         self._off = tuple(key for model in listing.models if (key := key_of(model)) in off) if off else ()
-        self._shown = listing.without(off) if self._off else listing
+        shown = listing.without(off) if self._off else listing
         if served := tuple(self._elsewhere()):
-            self._shown = self._shown.joined(_by_name([*self._shown.models, *served]))
-        for model in self._shown.models if chosen else ():
+            shown = shown.joined(_by_name([*shown.models, *served]))
+        for model in shown.models if chosen else ():
             if key_of(model) in chosen:
-                self._shown = self._shown.learned(as_chosen(model, chosen[key_of(model)]))
+                shown = shown.learned(as_chosen(model, chosen[key_of(model)]))
+        self._shown = shown  # in one step: others read it meanwhile
 
     def _with_faults(self, listing: Listing) -> Listing:
         """What was found wrong before, and has not changed since, is wrong. A database that fails knows of nothing."""

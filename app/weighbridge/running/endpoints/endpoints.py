@@ -59,6 +59,7 @@ class Endpoints:
         self._lock = threading.RLock()
         self._listeners: Listeners[[]] = Listeners()
         self._kept: tuple[table.Kept, ...] = ()
+        self._models: tuple[Model, ...] = ()
         self._rows: list[tuple[object, ...]] = []
         self._version = database.version
         self._read()
@@ -83,7 +84,7 @@ class Endpoints:
 
     def models(self) -> tuple[Model, ...]:
         """The models that were listed last, endpoint by endpoint. Asks nobody."""
-        return tuple(model for kept in self._kept for model in models_of(kept.endpoint, kept.models))
+        return self._models
 
     def models_at(self, endpoint_id: str) -> tuple[Model, ...]:
         """Those of one endpoint."""
@@ -293,6 +294,7 @@ class Endpoints:
         if rows == self._rows:
             return False
         self._rows, self._kept = rows, tuple(map(table.kept, found))
+        self._models = tuple(model for kept in self._kept for model in models_of(kept.endpoint, kept.models))
         return True
 
 
