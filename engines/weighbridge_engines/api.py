@@ -211,7 +211,8 @@ class Hardware:
     `processor_build` in their version ("": in all of them). `share` says of what its
     setting "memory_share" is a share: "all" of a card's memory for all that lies there, "static" of a card's memory for
     weights and cache, "rest" of what is free once the weights are loaded, for the cache; "" where it has none.
-    `without_card` are settings, by name, that are asked for where no card is used and nothing else is said.
+    `without_card` are settings, by name, that are asked for where no card is used and nothing else is said, but for
+    processors with one of the extensions `unless_with`, as `hardware.cpu` names them.
     """
 
     vendors: frozenset[str] = frozenset()
@@ -220,6 +221,7 @@ class Hardware:
     least_compute_capability: str | None = None
     share: str = ""
     without_card: Mapping[str, Any] = field(default_factory=dict)
+    unless_with: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

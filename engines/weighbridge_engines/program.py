@@ -102,6 +102,7 @@ def hardware_of(entry: Entry) -> Hardware:
         least_compute_capability=entry.least_compute_capability,
         share=entry.share,
         without_card=dict(entry.without_card),
+        unless_with=entry.unless_with,
     )
 
 

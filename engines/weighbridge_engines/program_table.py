@@ -99,6 +99,7 @@ class Entry:
     least_compute_capability: str | None = None
     share: str = ""
     without_card: Mapping[str, Any] = field(default_factory=dict)
+    unless_with: frozenset[str] = frozenset()
     key: str = "none"
     key_by: str = ""
     named_by: str = "alias"
@@ -269,6 +270,7 @@ def _of_hardware(told: _Told) -> dict[str, Any]:
         "least_compute_capability": told.take("least_compute_capability", str, None),
         "share": told.one_of("share", SHARES, ""),
         "without_card": dict(told.take("without_card", dict, {})),
+        "unless_with": frozenset(told.words("unless_with")),
     }
 
 

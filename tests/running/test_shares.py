@@ -95,6 +95,9 @@ def test_without_a_card_it_is_told_so():
     asked = replace(LOAD, extra={"dtype": "bfloat16"})
     assert told(asked, on_processor, machine()) == {"dtype": "bfloat16"}
     assert told(hardware=on_processor) == {}
+    quick = replace(machine(), cpu=Cpu(None, None, None, None, extensions=("AVX2", "AVX-512BF16")))
+    unless = replace(on_processor, unless_with=frozenset({"AVX-512BF16", "AMX"}))
+    assert [told(hardware=one, here=quick) for one in (on_processor, unless)] == [{"dtype": "float32"}, {}]
 
 
 def test_where_it_needs_a_card_and_there_is_none():

@@ -105,7 +105,7 @@ def fitted(engine: Engine, load: Load, need: Callable[[], Need], look: Callable[
         raise Refused(cause.code, **cause.values)
     cards = [device for device in machine.devices if _suits(device, hardware)]
     if not cards:
-        return _with(load, hardware.without_card)
+        return on_processor(engine, load, machine)
     memories = [memory for card in _taken(load, cards) if (memory := _memory(card)) is not None]
     if not hardware.share or SHARE in load.extra or len(memories) < _count(load):
         return load
@@ -115,6 +115,16 @@ def fitted(engine: Engine, load: Load, need: Callable[[], Need], look: Callable[
 
 def _suits(device: Device, hardware: Hardware) -> bool:
     return device.vendor in hardware.vendors and (not device.integrated or device.vendor in ("apple", "nvidia"))
+
+
+def on_processor(engine: Engine, load: Load, machine: Machine | None) -> Load:
+    """`load` with what `engine` is told where it finds no card on `machine`; itself where it does, or nobody can tell.
+    Pure.
+    """
+    hardware = engine.hardware
+    if hardware is None or machine is None or any(_suits(device, hardware) for device in machine.devices):
+        return load
+    return load if hardware.unless_with & set(machine.cpu.extensions) else _with(load, hardware.without_card)
 
 
 def unable(engine: Engine, machine: Machine | None) -> Cause | None:
