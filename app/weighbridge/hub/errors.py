@@ -66,7 +66,8 @@ def fault(answer: Answer, about: About) -> WeighbridgeError:
     if answer.status == 429:
         return Unreachable("hub.rate_limit", seconds=seconds_to_wait(answer.headers))
     if answer.status in (407, 511):
-        return Unreachable("hub.proxy" if answer.status == 407 else "hub.portal", host=answer.host, reason="HTTP 511")
+        code = "hub.proxy" if answer.status == 407 else "hub.portal"
+        return Unreachable(code, host=answer.host, reason=f"HTTP {answer.status}")
     if answer.status == 408 or answer.status >= 500:
         return Unreachable("hub.server", host=answer.host, reason=_told(answer))
     if not (answer.at_hub or answer.code):
@@ -102,10 +103,10 @@ def _named(answer: Answer) -> str | None:
 
 
 def _by_status(answer: Answer, about: About) -> str | None:
+    if not about.repo_id:  # a list, or who one is: there is nothing that one could be let to
+        return "hub.token" if answer.status == 401 else None
     if answer.status == 404:
         return "hub.no_file" if about.path else "hub.private"
-    if answer.status == 401 and not about.repo_id:
-        return "hub.token"  # who one is was asked, and nobody said it
     return {401: "hub.private", 403: "hub.denied", 451: "hub.denied"}.get(answer.status)
 
 
