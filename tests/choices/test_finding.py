@@ -295,8 +295,8 @@ def test_what_no_build_of_an_engine_can_do_asks_for_another_engine_alone():
             "program.context_too_long",
             {"context": 32768, "needed_bytes": 4 * GIB, "available_bytes": GIB, "offer": 8000},
             {"context": 32768},
-            {"context": 7936},
-            "Load: a context of 7,936 tokens",
+            {"context": 8000},
+            "Load: a context of 8,000 tokens",
         ),
         (
             "program.no_room_for_context",
@@ -304,6 +304,13 @@ def test_what_no_build_of_an_engine_can_do_asks_for_another_engine_alone():
             {"context": 32768},
             {"context": 8192},
             "Load: a context of 8,192 tokens",
+        ),
+        (
+            "program.card_not_free",
+            {"needed_bytes": 20 * GIB, "free_bytes": GIB},
+            {"extra": {"memory_share": 0.9, "eager": True}},
+            {"extra": {"eager": True}},
+            "Load: Share of the card's memory: as the engine likes",
         ),
         (
             "program.other_backend",
@@ -347,7 +354,8 @@ def test_what_the_other_engines_cannot_follow_is_left_out(code, values, load, ch
     "values",
     [
         {"context": 4096, "offer": 4096},
-        {"context": 4096, "offer": 100},
+        {"context": 4096, "offer": 0},
+        {"context": 4096, "needed_bytes": GIB, "available_bytes": GIB // 20},
         {"context": 4096, "needed_bytes": 0, "available_bytes": 5},
         {"context": 4096, "needed_bytes": GIB, "available_bytes": 0},
         {"offer": "many"},

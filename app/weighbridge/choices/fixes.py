@@ -73,20 +73,24 @@ def _with_options(extra: Mapping[str, Any], options: Mapping[str, Any]) -> Mappi
 
 
 def _context_with_room(context: int | None, values: Mapping[str, object]) -> int | None:
-    """A context for whose cache there is room, where the engine tells one, or what its cache needs and may have."""
+    """A context for whose cache there is room: the one that the engine tells, or by what its cache needs and may have."""
     asked = values.get("context", context)
     offer, needed, available = (values.get(name) for name in ("offer", "needed_bytes", "available_bytes"))
     if not isinstance(asked, int):
         return None
-    if isinstance(needed, int) and isinstance(available, int) and needed > 0:
-        offer = offer or asked * available // needed
-    if not isinstance(offer, int):
+    if isinstance(offer, int):
+        return offer if 0 < offer < asked else None
+    if not isinstance(needed, int) or not isinstance(available, int) or needed <= 0:
         return None
-    return offer // _STEP * _STEP if _STEP <= offer < asked else None
+    found = asked * available // needed // _STEP * _STEP
+    return found if 0 < found < asked else None
 
 
 _STEP = 256
-"""Tokens: a context that is found is a multiple of it."""
+"""Tokens: a context that is calculated is a multiple of it."""
+
+_OWN_SHARE: Mapping[str, Any] = {"memory_share": None}
+"""Instead of a share of the card's memory that somebody has set: what the load needs, of what is free."""
 
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "engine.no_shift": {"context_shift": None},
@@ -94,7 +98,11 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "onnx_genai.provider": {"provider": "cpu"},
     "openvino.cache_precision": {"cache_precision": None},
     "openvino.no_card_runtime": {"device": None},
+    "program.card_not_free": _OWN_SHARE,
+    "program.context_too_long": _OWN_SHARE,
     "program.dtype_needs_card": {"dtype": "float16"},
+    "program.no_room_for_cache": _OWN_SHARE,
+    "program.no_room_for_context": _OWN_SHARE,
 }
 
 _SMALLER_CACHE: dict[str, Any] = {"key_type": "q8_0", "value_type": "q8_0"}
