@@ -73,7 +73,7 @@ def _with_options(extra: Mapping[str, Any], options: Mapping[str, Any]) -> Mappi
 
 
 def _context_with_room(context: int | None, values: Mapping[str, object]) -> int | None:
-    """A context for whose cache there is room: the one that the engine tells, or by what its cache needs and may have."""
+    """A context for whose cache there is room: as the engine tells, or by what its cache needs and may have."""
     asked = values.get("context", context)
     offer, needed, available = (values.get(name) for name in ("offer", "needed_bytes", "available_bytes"))
     if not isinstance(asked, int):
