@@ -52,6 +52,7 @@ FAILURES: tuple[Failure, ...] = (
     ),
     failure("exl.no_compiler", r"No such file or directory: '(?P<compiler>[^'\n]*(?:c\+\+|g\+\+|cl))'"),
     failure("exl.no_toolkit", r"\bnvcc(?:: (?:command not found|not found|No such file)|'$)", cuda=""),
+    failure("engine.out_of_memory", r"died due to signal 9|Killed signal terminated program", device=HOST),
     failure("exl.not_compiled", r"fatal error: (?P<reason>\S+: No such file or directory)"),
     failure("exl.not_compiled", r"^(?P<reason>.*\berror: .+)(?s:.*)Error building extension"),
     failure("exl.not_compiled", r"Error building extension '(?P<reason>\w+)'"),

@@ -38,6 +38,10 @@ EXL3 = Library("exllamav3", "exllamav3_ext", ("triton",), (7, 5))
 """1.6.5 was made for 8.0; its `arch.cuh` has other ways for 7.5."""
 
 
+_FLASH: Capability = (8, 0)
+"""The least compute capability that flash-attn has kernels for."""
+
+
 def missing(library: Library) -> Cause | None:
     """None, or the package that is not installed. Imports nothing."""
     for package in (library.package, "torch"):
@@ -80,6 +84,13 @@ def check_cards(library: Library) -> None:
 def _usable(library: Library, torch: Any) -> list[int]:
     least = least_of(library, torch)
     return [card for card in range(torch.cuda.device_count()) if _capability(torch, card) >= least]
+
+
+def can_flash() -> bool:
+    """Whether flash-attn, where it is installed, could compute on each card that is here."""
+    torch: Any = import_module("torch")
+    cards = range(torch.cuda.device_count())
+    return torch.version.hip is None and all(_capability(torch, card) >= _FLASH for card in cards)
 
 
 def _no_cards(torch: Any) -> Cause | None:

@@ -23,7 +23,7 @@ from weighbridge_engines.exl_parts import (
     say_memory,
     scaled_adapters,
 )
-from weighbridge_engines.exl_probe import EXL2
+from weighbridge_engines.exl_probe import EXL2, can_flash
 
 _GIB = 1 << 30
 _RESERVE = 64 << 20
@@ -68,8 +68,10 @@ def _config(library: Any, folder: Path) -> Any:
 
 
 def _is_paged(config: Any, load: Load) -> bool:
-    """Whether its generator can share a cache among answers: that takes flash-attn, which few environments have."""
-    if load.flash_attention is False:
+    """Whether its generator can share a cache among answers: that takes flash-attn, which few environments have, and
+    which the library would use on cards that it was not made for.
+    """
+    if load.flash_attention is False or not can_flash():
         config.no_flash_attn = True
     attention: Any = import_module("exllamav2.attn")
     return bool(attention.has_flash_attn_with_paged) and not config.no_flash_attn

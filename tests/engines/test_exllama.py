@@ -209,6 +209,7 @@ def test_lines_of_a_load(line, told):
         ("RuntimeError: Found no NVIDIA driver on your system. Please", "exl.no_driver", {}),
         ("The NVIDIA driver on your system is too old (found version 11040)", "exl.old_driver", {"has": "11.4"}),
         ("FileNotFoundError: [Errno 2] No such file or directory: 'c++'", "exl.no_compiler", {"compiler": "c++"}),
+        ("nvcc error   : 'cicc' died due to signal 9 (Kill signal)", "engine.out_of_memory", {"device": HOST}),
         ("/bin/sh: 1: /usr/local/cuda/bin/nvcc: not found", "exl.no_toolkit", {}),
         ("ValueError: No tensors found for model.layers.0.self_attn.q_proj matching supported quantization format.",
          "engine.other_layout", {"reason": "No tensors found for model.layers.0.self_attn.q_proj"}),

@@ -179,9 +179,9 @@ def test_exllamav3_writes_to_a_schema_and_tells_probabilities(tmp_path):
             assert (answer.status_code, answer.json()["error"]["param"]) == (400, "response_format")
 
 
-def test_exllamav2_without_flash_attention_gives_one_answer_at_a_time_and_says_so(tmp_path):
-    quiet = {"STANDIN_NO_FLASH": "1"}
-    with serving("exllamav2", model_in(tmp_path / "model"), tmp_path, slots=4, environment=quiet) as one:
+@pytest.mark.parametrize("lacking", [{"STANDIN_NO_FLASH": "1"}, {"STANDIN_TORCH": "older"}])
+def test_exllamav2_without_flash_attention_gives_one_answer_at_a_time_and_says_so(lacking, tmp_path):
+    with serving("exllamav2", model_in(tmp_path / "model"), tmp_path, slots=4, environment=lacking) as one:
         values = {name: value for told in one.reported() for name, value in told.items()}
         assert (values["slots"], values["flash_attention"]) == (1, False)
         assert one.heard("generator") == [[1, 2048, 8, 0, False]]

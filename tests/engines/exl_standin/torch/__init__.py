@@ -1,5 +1,5 @@
-"""In the place of PyTorch: a machine with one card, or none, as STANDIN_TORCH says ("cpu", "none", "old", "small"), or
-with STANDIN_CARDS.
+"""In the place of PyTorch: a machine with one card, or none, as STANDIN_TORCH says ("cpu", "none", "old", "small",
+"older"), or with STANDIN_CARDS.
 """
 
 import os
@@ -33,7 +33,7 @@ class _Cuda:
         return ["sm_75", "sm_80", "sm_90a", "compute_120"]
 
     def get_device_capability(self, card):
-        return (6, 1) if KIND == "small" else (8, 6)
+        return {"small": (6, 1), "older": (7, 5)}.get(KIND, (8, 6))
 
     def get_device_name(self, card):
         return "NVIDIA GeForce GTX 1080" if KIND == "small" else "NVIDIA GeForce RTX 3090"
