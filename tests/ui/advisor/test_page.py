@@ -185,6 +185,10 @@ def test_without_room_beside_each_other_they_stand_below(qtbot, page):
     assert page._left_panel.y() == page._right.y()
     page.resize(420, 800)
     qtbot.waitUntil(lambda: page._right.y() > page._left_panel.y())
+    viewport = page.advice_area.viewport()
+    qtbot.waitUntil(lambda: page.advice.width() <= viewport.width())
+    ends = [button.mapTo(viewport, button.rect().topRight()).x() for button in page.advice.buttons]
+    assert max(ends) < viewport.width()  # no button is cut off
 
 
 def test_nothing_is_reckoned_while_it_is_not_shown(qtbot, page, known, monkeypatch):

@@ -217,7 +217,11 @@ def test_engines_that_are_here_come_first_then_those_for_this_machine_then_the_r
     [
         (Hardware(frozenset({"nvidia"}), processor=False), GPU, Standing.SUITED),
         (Hardware(frozenset({"nvidia"}), processor=False), None, Standing.OTHER),
-        (Hardware(frozenset({"nvidia"}), False, "9.0"), replace(GPU, compute_capability="8.6"), Standing.OTHER),
+        (
+            Hardware(frozenset({"nvidia"}), False, least_compute_capability="9.0"),
+            replace(GPU, compute_capability="8.6"),
+            Standing.OTHER,
+        ),
         (Hardware(), None, Standing.SUITED),
         (None, GPU, Standing.OTHER),
     ],

@@ -203,7 +203,7 @@ def test_a_card_moves_to_its_section_and_stays_unfolded(qtbot, make):
     assert made.page.sections.headings == ["For this machine"]
     card.fold.toggle()
     made.page.do(Act.INSTALL, "made-plain")
-    qtbot.waitUntil(lambda: made.page.sections.headings == ["Installed"])
+    qtbot.waitUntil(lambda: made.page.sections.headings == ["Installed engines"])
     assert (made.page.cards["made"], card.fold.is_open) == (card, True)
 
 

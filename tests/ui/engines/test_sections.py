@@ -60,7 +60,7 @@ def test_sections_without_cards_are_not_there(sections, cards):
     assert sections.headings == []
     assert sections.fold.line.text() == "1 engine for other machines"
     sections.arrange([(Standing.HERE, cards["vllm"]), (Standing.SUITED, cards["mlx"])])
-    assert sections.headings == ["Installed", "For this machine"]
+    assert sections.headings == ["Installed engines", "For this machine"]
     assert not sections.fold.isVisible()
 
 

@@ -66,7 +66,7 @@ def action_in_words(action: Action) -> str:
         ActionKind.USE_BUILD: mark("Use {title}"),
         ActionKind.INSTALL: mark("Copy how to install {title}"),
         ActionKind.FIND: mark("Find models in {format}, up to {most}") if most else mark("Find models in {format}"),
-        ActionKind.LOAD: mark("Load {title} by {by}") if action.by else mark("Load {title}"),
+        ActionKind.LOAD: mark("Load by {by}") if action.by else mark("Load {title}"),
         ActionKind.CHANGE: mark("Set {changes}"),
         ActionKind.ATTACH: mark("Add {title} by its address"),
         ActionKind.RUN: mark("Copy the command"),

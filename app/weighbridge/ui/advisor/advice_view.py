@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 
 from weighbridge.base.words import text
 from weighbridge.choices.advice.advice import Action, Advice, Point, Ranked, Reason, Topic
@@ -31,6 +31,7 @@ class AdviceView(QWidget):
         self._points: list[PointView] = []
         self._fold: Fold | None = None
         self._column = column(owner=self, gap=3)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # as wide as what it is seen in
 
     @property
     def points(self) -> tuple[PointView, ...]:

@@ -28,7 +28,7 @@ from weighbridge.ui.widgets.parts import action, button, column, label, panel, r
 _PATIENCE_MS = 60
 """What changes at once is reckoned together."""
 
-_QUESTIONS_EMS, _WIDE_EMS = 23, 46
+_QUESTIONS_EMS, _WIDE_EMS = 21, 46
 """How wide the questions are, and from where on they stand beside the advice."""
 
 
@@ -135,6 +135,7 @@ class AdvisorPage(Page):
         em = self.fontMetrics().height()
         wide = self.width() >= em * _WIDE_EMS
         self._body.setDirection(self._body.Direction.LeftToRight if wide else self._body.Direction.TopToBottom)
+        self._left_panel.setMinimumWidth(em * _QUESTIONS_EMS if wide else 0)
         self._left_panel.setMaximumWidth(em * _QUESTIONS_EMS if wide else 1 << 20)
         self._body.setStretch(0, 0 if wide else 2)
         self._body.setStretch(1, 1 if wide else 3)

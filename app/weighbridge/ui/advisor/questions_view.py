@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QWidget
 
 from weighbridge.base.words import text
 from weighbridge.choices.advice.prefill import Prefilled
@@ -64,10 +64,11 @@ class QuestionsView(QWidget):
         name.setMinimumWidth(name.fontMetrics().height() * 4)
         name.setParent(made)
         name.setVisible(named)
-        line = row(name, answer)
-        line.setStretch(1, 1)
-        if field.control is Control.SEVERAL:
-            line.setAlignment(name, Qt.AlignmentFlag.AlignTop)
+        if field.control is Control.SEVERAL:  # as wide as there is room, whatever its name
+            line: QBoxLayout = column(name, answer, gap=1)
+        else:
+            line = row(name, answer)
+            line.setStretch(1, 1)
         from_where = row(basis, again)
         from_where.setStretch(0, 1)
         column(line, from_where, owner=made, gap=1)

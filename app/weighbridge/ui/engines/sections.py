@@ -16,7 +16,7 @@ from weighbridge.ui.widgets.fold import Fold
 from weighbridge.ui.widgets.parts import column, label, panel
 
 _HEADINGS: Mapping[Standing, str] = {
-    Standing.HERE: mark("Installed"),
+    Standing.HERE: mark("Installed engines"),
     Standing.SUITED: mark("For this machine"),
 }
 
