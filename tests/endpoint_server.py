@@ -123,7 +123,7 @@ def hanging_up(handler):
 
 
 def streaming(*frames, end=True):
-    """Frames of a stream, in chunks; without `end` it then waits until the other side hangs up."""
+    """Frames of a stream, in chunks; `end` False: it then waits until the other side hangs up; None: it goes on."""
 
     def answer(handler):
         handler.send_response(200)
@@ -133,6 +133,8 @@ def streaming(*frames, end=True):
         for frame in frames:
             handler.wfile.write(b"%x\r\n%s\r\n" % (len(frame), frame))
             handler.wfile.flush()
+        if end is None:
+            return
         if end:
             handler.wfile.write(b"0\r\n\r\n")
         else:

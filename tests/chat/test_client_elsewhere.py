@@ -1,6 +1,7 @@
 """Answers of servers that someone else runs, over TLS: as they come, and with their faults."""
 
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -93,6 +94,27 @@ def test_a_fault_in_mid_stream_keeps_what_came(house):
     fault = event({"error": {"code": 502, "message": "Provider disconnected"}, "choices": []})
     events = ask(house, streaming(chunk(content="hi"), fault))
     assert events == [Delta("hi"), StreamFault("engine.answered", "Provider disconnected")]
+
+
+def breaking(handler):
+    streaming(chunk(content="hi"), end=None)(handler)
+    hanging_up(handler)
+
+
+def test_a_server_that_breaks_off_is_named_and_asked_anew(house):
+    assert ask(house, breaking) == [Delta("hi"), StreamFault("endpoint.cut", "box")]
+    until(lambda: house.supervisor.running() == ())
+    with pytest.raises(EngineFailed):
+        ask(house, hanging_up)
+    until(lambda: house.supervisor.running() == ())
+    assert ask(house, streaming(chunk("stop"), DONE)) == [Finish("stop"), Done()]
+
+
+def until(true):
+    end = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,10 @@ ENDPOINTS: Mapping[str, tuple[str, str]] = {
         mark("{endpoint} wants to be paid first. {message}"),
         mark("Look at your account there."),
     ),
+    "endpoint.cut": (
+        mark("{message} broke off its answer before the end."),
+        mark("What had come is kept. Ask again; where it stays so, look at the server's own log."),
+    ),
     "endpoint.denied": (
         mark("{endpoint} does not allow this (HTTP {status}). {message}"),
         mark("Check what your key may do there."),

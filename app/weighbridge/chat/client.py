@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +16,7 @@ from weighbridge.base.printable import json_bytes
 from weighbridge.base.task import Task
 from weighbridge.chat import whole
 from weighbridge.chat.adapters import with_adapters
-from weighbridge.chat.events import Event
+from weighbridge.chat.events import Event, StreamFault
 from weighbridge.chat.failure import failure
 from weighbridge.chat.stream import StreamParser
 from weighbridge.hub.network import CANCELLED, Line
@@ -134,13 +133,12 @@ class ChatClient:
             if line is not None:
                 line.answered(answer.status_code)
             _require_stream(answer, lease.way, pictured=is_pictured(body))
-            count = 0
-            for events, count in _events(answer, lease.way):  # noqa: B007 - the last one is used below
-                for event in events:
-                    hang_up.check()
-                    on_event(event)
+            told = _Told(answer, lease.way, lambda: hang_up.is_cut or (by_stop is not None and by_stop.is_cut))
+            for event in told.events():
+                hang_up.check()
+                on_event(event)
             if line is not None:
-                line.ended(count, CANCELLED if hang_up.is_cut or (by_stop and by_stop.is_cut) else None)
+                line.ended(told.count, CANCELLED if told.is_cut() else None)
             hang_up.check()
 
     def _client(self, way: Way | None) -> httpx2.Client:
@@ -190,21 +188,45 @@ def _require_stream(answer: httpx2.Response, way: Way | None, *, pictured: bool)
         way.require_readable(answer.headers.get("content-type", ""), answer.headers.get("content-encoding", ""))
 
 
-def _events(answer: httpx2.Response, way: Way | None) -> Iterator[tuple[list[Event], int]]:
-    """The events of an answer as they come, each time with the bytes that have come so far."""
-    if way is not None and answer.headers.get("content-type", "").lower().startswith("application/json"):
-        body = _some(answer, whole.MOST_BYTES)
-        yield whole.events_of(body), len(body)
-        return
-    parser, count = StreamParser(), 0
-    # An answer that breaks off is told by the parser's last event: what came before it stays.
-    with contextlib.suppress(httpx2.HTTPError):
-        for data in answer.iter_raw():
-            count += len(data)
-            yield parser.feed(data), count
-            if parser.ended:
-                return
-    yield parser.finish(), count
+class _Told:
+    """What an answer tells, as it comes; `count` are the bytes that have come so far. `is_cut`: we have cut it."""
+
+    def __init__(self, answer: httpx2.Response, way: Way | None, is_cut: Callable[[], bool]) -> None:
+        self._answer, self._way, self.is_cut = answer, way, is_cut
+        self.count = 0
+
+    def events(self) -> Iterator[Event]:
+        """Its events. One that breaks off is told by the last of them: what came before it stays."""
+        if self._way is None:
+            yield from self._streamed()
+            return
+        as_whole = self._answer.headers.get("content-type", "").lower().startswith("application/json")
+        for event in self._whole() if as_whole else self._streamed():
+            yield _from_elsewhere(event, self._way) if not self.is_cut() else event
+
+    def _whole(self) -> Iterator[Event]:
+        body = _some(self._answer, whole.MOST_BYTES)
+        self.count = len(body)
+        yield from whole.events_of(body)
+
+    def _streamed(self) -> Iterator[Event]:
+        parser = StreamParser()
+        try:
+            for data in self._answer.iter_raw():
+                self.count += len(data)
+                yield from parser.feed(data)
+                if parser.ended:
+                    return
+        except httpx2.HTTPError as error:
+            if self._way is not None and not self.is_cut():
+                self._way.fault(error)
+        yield from parser.finish()
+
+
+def _from_elsewhere(event: Event, way: Way) -> Event:
+    """An answer that broke off names the server that it came from."""
+    broke_off = isinstance(event, StreamFault) and event.code == "stream.interrupted"
+    return StreamFault("endpoint.cut", way.title) if broke_off else event
 
 
 def _some(answer: httpx2.Response, most_bytes: int = MAX_ERROR_BYTES) -> bytes:

@@ -67,7 +67,7 @@ class Done:
 @dataclass(frozen=True)
 class StreamFault:
     """The answer is not whole. `code` stands in `base.explain`; `message` holds the engine's own words, where it had
-    any.
+    any, or the name of the endpoint that broke off.
     """
 
     code: str

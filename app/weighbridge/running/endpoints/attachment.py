@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from weighbridge.library.model import Model, Reach
@@ -29,14 +30,15 @@ _ONE_TOKEN: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 class Attachment:
     """As EngineProcess, of what runs elsewhere. Its server is asked by a thread of its own, which ends with the answer.
 
-    It ends where its endpoint is changed or removed, so that the next request goes where that is now; requests that are
-    under way go on. `changed` is called after each change of `running`, from whichever thread. Raises what
-    `Endpoints.attach` raises.
+    It ends where its endpoint is changed or removed, so that the next request goes where that is now, and where a
+    connection is lost, so that the next one asks anew; requests that are under way go on. `changed` is called after
+    each change of `running`, from whichever thread. Raises what `Endpoints.attach` raises.
     """
 
     def __init__(self, endpoints: Endpoints, model: Model, load: Load, changed: Callable[[], None]) -> None:
         attached = endpoints.attach(model)
-        self.key, self.way, self.engine = attached.way.key, attached.way, attached.engine
+        self.way = replace(attached.way, lost=self._end)
+        self.key, self.engine = attached.way.key, attached.engine
         self._attached = attached
         self._model = model
         self._life = Life(attached.engine, model, load, changed)

@@ -20,14 +20,18 @@ PURPOSE = "endpoint"
 HTML = ("text/html", "application/xhtml")
 
 
+def _nothing() -> None:
+    """Nobody is to be told."""
+
+
 @dataclass
 class Way:
     """The way to one endpoint, known as `title`; `address` is where its routes begin.
 
     `tls` gives what verifies its certificate, None where it is not spoken to so. `proxy` is the environment's proxy for
     it, None where it has none. `key` is what it wants, and is hidden in all that it says. `leaves`: what is sent leaves
-    this computer, which `offline()` forbids. `sees`: its model takes pictures, None where nobody says. Safe to use from
-    any thread.
+    this computer, which `offline()` forbids. `sees`: its model takes pictures, None where nobody says. `lost` is called
+    where a connection fails or breaks. Safe to use from any thread.
     """
 
     title: str
@@ -39,6 +43,7 @@ class Way:
     proxy: str | None = field(default=None, repr=False)
     key: str = field(default="", repr=False)
     sees: bool | None = None
+    lost: Callable[[], None] = _nothing
     _cuts: set[Callable[[], None]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -78,6 +83,7 @@ class Way:
 
     def fault(self, error: BaseException) -> WeighbridgeError:
         """The error for a connection that failed or broke."""
+        self.lost()
         return failed(broken(error, self.title, self.address))
 
     def refusal(self, status: int, message: str, headers: Mapping[str, str]) -> WeighbridgeError | None:
