@@ -51,6 +51,7 @@ FAILURES: tuple[Failure, ...] = (
         "exl.no_compiler", r"(?P<compiler>\S*(?:c\+\+|g\+\+|gcc|cl)): (?:command not found|not found|No such file)"
     ),
     failure("exl.no_compiler", r"No such file or directory: '(?P<compiler>[^'\n]*(?:c\+\+|g\+\+|cl))'"),
+    failure("exl.no_compiler", r"Failed to find C compiler", compiler="gcc"),
     failure("exl.no_toolkit", r"\bnvcc(?:: (?:command not found|not found|No such file)|'$)", cuda=""),
     failure("engine.out_of_memory", r"died due to signal 9|Killed signal terminated program", device=HOST),
     failure("exl.not_compiled", r"fatal error: (?P<reason>\S+: No such file or directory)"),

@@ -5,7 +5,9 @@ The library is not imported for it: at its first import it may compile for minut
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module, metadata
@@ -121,7 +123,14 @@ def _no_part(library: Library) -> Cause | None:
     for package in library.needs:
         if not is_installed(package):
             return Cause("exl.no_package", {"package": package})
-    return missing_tool(library.extension)
+    return missing_tool(library.extension) or (_missing_for_triton() if "triton" in library.needs else None)
+
+
+def _missing_for_triton() -> Cause | None:
+    """It compiles a part of each kernel in C, whatever wheels bring; on Windows it has a compiler of its own."""
+    if os.name == "nt" or "CC" in os.environ or any(map(shutil.which, ("gcc", "clang"))):
+        return None
+    return Cause("exl.no_compiler", {"compiler": "gcc"})
 
 
 def least_of(library: Library, torch: Any) -> Capability:

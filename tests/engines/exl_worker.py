@@ -36,7 +36,13 @@ def model_in(folder, **script):
 
 
 def environment(**more):
-    here = {"PYTHONPATH": str(STANDIN), "STANDIN_CUDA_HOME": "/toolkit", "PYTORCH_NVCC": "nvcc", KEY_VARIABLE: KEY}
+    here = {
+        "PYTHONPATH": str(STANDIN),
+        "STANDIN_CUDA_HOME": "/toolkit",
+        "PYTORCH_NVCC": "nvcc",
+        "CC": "cc",
+        KEY_VARIABLE: KEY,
+    }
     return {**os.environ, **here, **more}
 
 

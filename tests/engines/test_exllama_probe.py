@@ -69,6 +69,20 @@ def test_a_package_that_is_missing_beside_it_is_told(torch_says, monkeypatch):
     assert refusal.value.cause == Cause("exl.no_package", {"package": "triton"})
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there Triton has a compiler of its own")
+def test_what_triton_compiles_with_is_told_where_it_is_missing(torch_says, monkeypatch, tmp_path):
+    torch_says(**TOOLKIT, **NO_COMPILER)
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr("weighbridge_engines.exl_probe.is_installed", lambda package: True)
+    (tmp_path / "exllamav3_ext").mkdir()
+    (tmp_path / "exllamav3_ext" / "exllamav3_ext.so").touch()
+    with pytest.raises(Unsupported) as refusal:
+        devices(EXL3)
+    assert refusal.value.cause == Cause("exl.no_compiler", {"compiler": "gcc"})
+    monkeypatch.setenv("CC", "mine")
+    assert devices(EXL3)
+
+
 def test_programs_that_an_environment_brings_are_found_though_nobody_entered_it(torch_says):
     torch_says(PATH="/nowhere", CXX="c++")
     with pytest.raises(Unsupported):
