@@ -1,5 +1,6 @@
 import pytest
 
+from weighbridge.formats import companions
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.companions import base_of, role_of
 from weighbridge.formats.gguf import Header
@@ -54,6 +55,13 @@ def helped(*paths):
     """Model -> the files found for it."""
     variants = recognise([File(path, 1) for path in paths])
     return {each.files[0].path: [companion.file.path for companion in each.companions] for each in variants}
+
+
+def test_names_without_end_are_not_compared_without_end(monkeypatch):
+    monkeypatch.setattr(companions, "MOST_COMPARED", 3)
+    found = helped("a-Q4_0.gguf", "b-Q4_0.gguf", *(f"mmproj-{name}.gguf" for name in ("a", "a2", "b")))
+    assert found["a-Q4_0.gguf"] == ["mmproj-a.gguf", "mmproj-a2.gguf"]
+    assert found["b-Q4_0.gguf"] == []
 
 
 def test_a_helper_without_a_name_is_for_the_one_model_of_its_folder():

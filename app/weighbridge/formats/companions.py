@@ -24,6 +24,9 @@ _WORDS = re.compile(
 )
 _SEPARATORS = re.compile(r"[-_. ]+")
 _DIGITS = re.compile(r"\d+")
+MOST_COMPARED = 2_000_000
+"""Names that are compared in one place, which takes some seconds; in real ones there are far fewer."""
+
 _IMATRIX_ENDINGS = (".imatrix", ".dat", ".gguf_file")
 
 _BY_KIND: Mapping[Kind, Role] = {
@@ -66,7 +69,8 @@ def companions_of(models: Sequence[Helped], helpers: Iterable[Companion]) -> lis
     """For each of `models` those of `helpers` that are for it; of each role the nearest in bits first.
 
     A helper lies in the model's folder, above or below it, or in one beside it that holds helpers alone, and bears the
-    model's name; or no name at all, where all models it could be for are the same one in other quantisations.
+    model's name; or no name at all, where all models it could be for are the same one in other quantisations. After
+    MOST_COMPARED names, the rest of the helpers are for none.
     """
     around = _Around(models)
     found: list[list[Companion]] = [[] for _ in models]
@@ -89,16 +93,20 @@ class _Around:
     def __init__(self, models: Sequence[Helped]) -> None:
         self._inside: dict[str | None, list[tuple[int, str]]] = {}
         self._below: dict[str | None, set[str | None]] = {}
+        self._left = MOST_COMPARED
         for place, model in enumerate(models):
             self._inside.setdefault(model.folder, []).append((place, base_of(model.stem)))
             self._below.setdefault(_above(model.folder), set()).add(model.folder)
 
     def helped_by(self, helper: Companion) -> list[int]:
         """The places of the models that `helper` is for."""
+        if self._left < 0:
+            return []
         folder, base = helper.file.folder, base_of(helper.file.stem)
         beside = self._in({folder})
         near = [*beside, *self._in({_above(folder)}), *self._in(self._below.get(folder, set()))]
         farther = [] if beside else self._in(self._below.get(_above(folder), set()))
+        self._left -= len(near) + len(farther)
         found = {place for place, own in (*near, *farther) if _bears(base, own)}
         if not base or helper.role is Role.IMATRIX:
             told = {own for _, own in beside or near}
