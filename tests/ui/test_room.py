@@ -1,12 +1,16 @@
 """Nothing is cut off or lies on something else where there is little room: small windows, large fonts, long words."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from tests.ui.cut import cut
 
+from weighbridge.ui.chat.switcher import ModelSwitcher
 from weighbridge.ui.memory_parts import Memory, Part
+from weighbridge.ui.pages.library import LibraryPage
 from weighbridge.ui.pages.network import NetworkPage
 from weighbridge.ui.widgets.error_panel import ErrorPanel, Report
 from weighbridge.ui.widgets.legend import Legend
@@ -89,4 +93,26 @@ def test_the_head_of_the_requests_takes_two_lines_where_one_is_too_short(qtbot, 
     page.show()
     qtbot.waitUntil(lambda: cut(page) == [])
     assert page._filter.mapTo(page, page._filter.rect().topLeft()).y() < page.height()
+    page.shut()
+
+
+def test_the_name_of_the_model_gives_way_in_the_middle_before_the_buttons_do(qtbot, full):
+    switcher = ModelSwitcher()
+    page = show(qtbot, switcher, 400)
+    model = replace(full.library.models[0], title="Qwen3-30B-A3B-Instruct-2507-Q4_K_M")
+    switcher.show_models([model], [], model)
+    assert switcher.minimumSizeHint().width() < switcher.sizeHint().width() / 2
+    switcher.setFixedWidth(switcher.minimumSizeHint().width())
+    assert not page.grab().isNull()  # painted by Qt's own style, with another text
+    assert switcher.text() == model.title
+
+
+def test_a_question_leaves_the_library_no_part_on_another(qtbot, full):
+    page = LibraryPage(full)
+    qtbot.addWidget(page)
+    page.resize(940, 592)
+    page.show()
+    qtbot.waitUntil(lambda: page.table.chosen is not None)
+    page.question.ask("Remove Qwen3-8B-Q4_K_M? " * 6, (("Move to the bin", page.update), ("Keep it", None)))
+    qtbot.waitUntil(lambda: cut(page) == [])
     page.shut()

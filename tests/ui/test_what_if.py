@@ -66,4 +66,4 @@ def test_what_was_set_elsewhere_is_shown_and_told_to_nobody(bar):
     bar.changed.connect(told.append)
     bar.show_settings(WhatIf("q8_0", 2), 9000)
     assert told == []
-    assert (bar.what_if, bar.context.value(), bar.reset.isEnabled()) == (WhatIf("q8_0", 2), 9000, True)
+    assert (bar.what_if, bar.context.value(), bar.reset.isVisible()) == (WhatIf("q8_0", 2), 9000, True)

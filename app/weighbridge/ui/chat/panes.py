@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QWidget
 from weighbridge.ui.theme import STEP
 from weighbridge.ui.widgets.parts import row
 
-LEAST_MIDDLE = 132 * STEP
+LEAST_MIDDLE_EMS = 38
+"""How wide the middle is at least beside a pane that nobody asked for, in heights of the font."""
 
 
 class Panes(QWidget):
@@ -62,4 +63,5 @@ class Panes(QWidget):
         self.arranged.emit()
 
     def _has_room_for(self, *panes: QWidget) -> bool:
-        return self.width() - sum(pane.maximumWidth() + 3 * STEP for pane in panes) >= LEAST_MIDDLE
+        least = LEAST_MIDDLE_EMS * self.fontMetrics().height()
+        return self.width() - sum(pane.maximumWidth() + 3 * STEP for pane in panes) >= least

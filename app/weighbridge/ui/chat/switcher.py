@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction, QPaintEvent
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
 from weighbridge.base.words import text
 from weighbridge.library.model import Model
@@ -15,10 +15,13 @@ from weighbridge.ui.elsewhere_words import leaving_in_words
 from weighbridge.ui.running_words import running_of, word_of
 
 LONGEST = 44
+_LEAST_EMS = 10
 
 
 class ModelSwitcher(QPushButton):
-    """Emits `chosen` with the id of a model, `pin_wanted` with an id and whether to pin."""
+    """Emits `chosen` with the id of a model, `pin_wanted` with an id and whether to pin. Where there is little room,
+    the middle of the name gives way: both ends tell models apart.
+    """
 
     chosen = Signal(str)
     pin_wanted = Signal(str, bool)
@@ -45,6 +48,22 @@ class ModelSwitcher(QPushButton):
         self.setAccessibleName(text("Model: {model}", model=title))
         self.setEnabled(bool(models))
         self._models, self._running, self._chosen = tuple(models), tuple(running), chosen
+
+    def minimumSizeHint(self) -> QSize:
+        hint = self.sizeHint()
+        return QSize(min(hint.width(), _LEAST_EMS * self.fontMetrics().height()), hint.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        del event
+        option, painter = QStyleOptionButton(), QStylePainter(self)
+        self.initStyleOption(option)
+        short = self.sizeHint().width() - self.width()
+        if short > 0:
+            metrics = self.fontMetrics()
+            room = metrics.horizontalAdvance(self.text()) - short
+            option.text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+        painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
+        painter.end()
 
     def _fill(self) -> None:
         self._menu.clear()

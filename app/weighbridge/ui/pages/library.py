@@ -278,6 +278,8 @@ class LibraryPage(Page):
         inner.setStretch(len(above), 1000)
         self._body.addWidget(full)
         self._body.addWidget(self._empty)
+        for panel_above in (self._question, self._errors):
+            panel_above.turned.connect(self._share_room)
         told = (self._question, self._errors, self._progress, self._work)
         whole = column(self._head, *told, self._body, self._foot, owner=self, margin=4, gap=3)
         whole.setStretch(1 + len(told), 1)
@@ -507,7 +509,9 @@ class LibraryPage(Page):
 
     def _share_room(self) -> None:
         """What stays in sight where there is little room: filters go into a menu, an open panel takes the detail's."""
-        lines, is_open = self.height() / self.fontMetrics().height(), self._machine.is_open
+        told = [panel for panel in (self._question, self._errors) if not panel.isHidden()]
+        left = self.height() - sum(panel.heightForWidth(self.width()) for panel in told)
+        lines, is_open = left / self.fontMetrics().height(), self._machine.is_open
         low, panel_open = lines < _LOW_EMS, bool(self._foot.open_part)
         rows, kept = _KEPT[low, is_open]
         rows = min(rows, _LEAST_ROWS) if lines < _LOWEST_EMS else rows
@@ -515,7 +519,7 @@ class LibraryPage(Page):
         self._foot.panel.keep_lines(kept)
         self._table_panel.setMinimumHeight(self._table.height_of(rows) + 4)
         there = bool(self._services.library.models)
-        self._foot.setVisible(there and not (low and is_open))
+        self._foot.setVisible(there and not (low and (is_open or told)))
         in_menu = lines < _CHIPS_EMS
         self._chips.setVisible(not in_menu)
         self._chips.menu_button.setVisible(there and in_menu)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QApplication, QFrame, QWidget
 from shiboken6 import isValid
 
 
 class BorrowingFrame(QFrame):
-    """What had the focus before it was borrowed has it again when the panel goes."""
+    """What had the focus before it was borrowed has it again when the panel goes. `turned`: it came, or went."""
+
+    turned = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,3 +31,4 @@ class BorrowingFrame(QFrame):
         super().setVisible(visible)
         if had_it and before is not None and isValid(before) and before.isVisible():
             before.setFocus()
+        self.turned.emit()

@@ -49,7 +49,8 @@ class Legend(QWidget):
             painter.drawRoundedRect(swatch, 2, 2)
             painter.setPen(QColor(tokens.dim))
             words = place.adjusted(side + STEP + 2, 0, 0, 0)
-            shown = painter.fontMetrics().elidedText(said, Qt.TextElideMode.ElideMiddle, words.width())
+            metrics, whole = painter.fontMetrics(), place.right() < self.width() - 1
+            shown = said if whole else metrics.elidedText(said, Qt.TextElideMode.ElideMiddle, words.width())
             painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
     def _grow(self) -> None:

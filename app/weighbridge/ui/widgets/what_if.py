@@ -168,9 +168,10 @@ class WhatIfBar(QWidget):
 
     def _show_reset(self) -> None:
         """Only where there is something to be put back."""
-        self._reset.setEnabled((self.what_if, self._context.value()) != (WhatIf(), self._default_context))
+        self._reset.setVisible((self.what_if, self._context.value()) != (WhatIf(), self._default_context))
 
     def _to_defaults(self) -> None:
+        self._context.setFocus()  # before the button goes
         self._kv.setCurrentIndex(0)
         self._slots.setValue(1)
         self._layers.setValue(-1)
