@@ -67,17 +67,22 @@ def test_the_conditions_of_all():
     padded = column("a", settings=(Setting("context", 4000, 4096, "setting.padded"), Setting("threads", 3, None)))
     rows = conditions(comparison(padded, column("gone", [], settings=(), runtime=None))).rows
     rows = plain(rows)
-    assert rows[0][1:9] == (
+    assert rows[0][1:11] == (
         "gguf Q4_0",
+        "135.0 M",
         "4.50",
         "100.0 MiB",
         "1.2",
         "llama_server",
+        "CPU",
         "3 (asked)",
         "4,000 → 4,096",
         "1 %",
     )
-    assert rows[1][4:9] == ("unknown", "", "unknown", "unknown", "unknown")
+    assert rows[1][5:11] == ("unknown", "", "unknown", "unknown", "unknown", "unknown")
+    experts = replace(column("a").subject, parameters=30_500_000_000, active_parameters=3_300_000_000)
+    on_card = column("a", subject=experts, held=Held(1 << 30, on_devices={"CUDA0": 4 << 30}))
+    assert plain(conditions(comparison(on_card)).rows)[0][2:8:5] == ("30.5 B, 3.3 B active", "CUDA0")
 
 
 def test_all_settings_of_each_load():

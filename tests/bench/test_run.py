@@ -67,6 +67,7 @@ def test_what_fails_says_why_and_the_others_go_on(bench, echo):
         None,
     ]
     assert [len(column.turns) for column in made.columns] == [0, 0, 0, 1]
+    assert [step.act for step in made.told if step.entry == 2] == []  # nothing is begun or ended that was refused
     assert not any(column.left_out for column in made.columns)
 
 

@@ -65,6 +65,7 @@ def test_a_table_verdicts_answers_and_conditions(echo, capsys):
     assert "b beside a:" in out and "another answer from token 2 on (character 5)." in out
     assert "a:\n  one two three\n" in out
     assert "One request at a time" in out
+    assert "a: Context 4,096" in out
     assert err.splitlines()[:3] == ["a: loading", "a: warming up", "a: turn 1 of 1"]
 
 
@@ -96,6 +97,7 @@ def test_one_model_by_several_engines_and_a_file_from_elsewhere(tmp_path, capsys
     code, told = compared(capsys, str(path), "--engines", "echo,llama_server", "--turns", "1", "--no-warm-up")
     able, unable = told["columns"]
     assert (code, able["name"], unable["name"]) == (1, "echo", "llama_server")
+    assert unable["left_out"] is False
     assert (able["model"]["model_id"], able["engine"]["title"], len(able["turns"])) == ("stray", "Echo (for trials)", 1)
     assert unable["error"]["code"] == "engine.not_for_format"
 
@@ -152,6 +154,7 @@ def test_speeds_of_turns_are_kept_as_those_of_run(echo, capsys, monkeypatch):
     [
         (["nope"], "model.unknown"),
         (["a", "--engines", "echo,nope"], "compare.engine"),
+        (["a:nope"], "compare.engine"),
         (["a", "--workload", "nope"], "compare.workload"),
         (["a", "--prompt", " "], "compare.no_prompt"),
         (["a", "--prompt-file", "/nowhere/prompt.txt"], "file.unreadable"),

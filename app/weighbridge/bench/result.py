@@ -59,8 +59,9 @@ class Turn:
 
 @dataclass(frozen=True)
 class Subject:
-    """What was loaded. `endpoint` is the server elsewhere that has it, by the name that people know it by: then nothing
-    is at its path, and its size is not known.
+    """What was loaded. Of a model with experts, `active_parameters` are those of `parameters` that one token touches.
+    `endpoint` is the server elsewhere that has it, by the name that people know it by: then nothing is at its path, and
+    its size is not known.
     """
 
     model_id: str
@@ -71,6 +72,7 @@ class Subject:
     bits_per_weight: float | None = None
     parameters: int | None = None
     architecture: str | None = None
+    active_parameters: int | None = None
     endpoint: str | None = None
 
 

@@ -81,7 +81,7 @@ class Bench:
         try:
             for step in steps(self._plan):
                 work = self._work[step.entry]
-                if work.column.error is None or step.act is Act.END:
+                if work.column.error is None or (step.act is Act.END and work.following is not None):
                     task.check()
                     self._around.told(step)
                     self._do(step, work, task)
@@ -159,6 +159,7 @@ def subject_of(model: Model, model_id: str = "") -> Subject:
         bits_per_weight=bits or (model.size_bytes * 8 / parameters if parameters and model.size_bytes else None),
         parameters=parameters,
         architecture=info.architecture if info else None,
+        active_parameters=info.active_parameters if info and info.experts else None,
         endpoint=model.remote.endpoint if model.remote else None,
     )
 

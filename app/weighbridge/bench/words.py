@@ -14,9 +14,10 @@ from weighbridge.base.words import mark, plural, text
 from weighbridge.bench.cautions import cautions
 from weighbridge.bench.compare import Ratio, Verdict, verdicts
 from weighbridge.bench.plan import Fresh
-from weighbridge.bench.result import Column, Comparison, Held
+from weighbridge.bench.result import Column, Comparison, Held, Subject
 from weighbridge.bench.score import Sameness, Spread, score
 from weighbridge.choices.setting_words import setting_in_words, setting_name
+from weighbridge.choices.words import counts_in_words
 from weighbridge.hardware.machine import Machine
 from weighbridge.running.state import Setting
 from weighbridge_engines.api import Cause
@@ -56,16 +57,19 @@ def conditions(comparison: Comparison) -> Table:
     head = (
         text("Model and engine"),
         text("Format"),
+        text("Parameters"),
         text("Bits per weight"),
         text("Size"),
         text("Version"),
         text("Build"),
+        text("Computes on"),
         text("Threads"),
         text("Context"),
         text("Load of others"),
         text("File"),
     )
-    return Table(head, tuple(_conditions(column) for column in comparison.columns), (2, 3, 6, 7, 8))
+    rows = tuple(_conditions(column, comparison.machine) for column in comparison.columns)
+    return Table(head, rows, (2, 3, 4, 8, 9, 10))
 
 
 def settings(comparison: Comparison) -> tuple[str, ...]:
@@ -200,21 +204,37 @@ def held_in_words(held: Held) -> str:
     return " + ".join((size(held.resident_bytes), *cards))
 
 
-def _conditions(column: Column) -> tuple[str, ...]:
+def _conditions(column: Column, machine: Machine) -> tuple[str, ...]:
     subject, runtime = column.subject, column.runtime
     bits, busy = subject.bits_per_weight, score(column).busy
     return (
         column.name,
         " ".join(filter(None, (subject.format, subject.quant))),
+        _parameters(subject),
         text("unknown") if bits is None else number(bits, 2),
         size(subject.size_bytes),
         (runtime.version if runtime else None) or text("unknown"),
         (runtime.build or runtime.engine_id) if runtime else "",
+        _computes_on(column, machine),
         _setting(column, "threads"),
         _setting(column, "context"),
         text("unknown") if busy is None else f"{number(busy * 100)}{THIN}%",
         subject.endpoint or str(subject.path),
     )
+
+
+def _parameters(subject: Subject) -> str:
+    whole = subject.parameters
+    return text("unknown") if whole is None else counts_in_words(whole, subject.active_parameters)
+
+
+def _computes_on(column: Column, machine: Machine) -> str:
+    """What it has put something on; the processor, where it sees no card."""
+    used = [device for device, amount in column.held.on_devices.items() if amount]
+    if used or not column.turns or column.runtime is None or column.subject.endpoint:
+        return ", ".join(used) or text("unknown")
+    seen = any(sight.engine == column.runtime.engine_id for device in machine.devices for sight in device.seen_by)
+    return text("unknown") if seen else "CPU"
 
 
 def _setting(column: Column, name: str) -> str:

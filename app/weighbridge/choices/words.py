@@ -191,8 +191,12 @@ def parameters_in_words(info: ModelInfo) -> str | None:
     """ "134.5 M", "30.5 B, 3.3 B active"; None where they are not known."""
     if info.parameters is None:
         return None
-    whole, active = info.parameters, info.active_parameters
-    if info.experts and active is not None and active < whole:
+    return counts_in_words(info.parameters, info.active_parameters if info.experts else None)
+
+
+def counts_in_words(whole: int, active: int | None) -> str:
+    """The same of counts: `active` are those that one token touches; None where all do, or that is not known."""
+    if active is not None and active < whole:
         return text("{count}, {active} active", count=count_in_words(whole), active=count_in_words(active))
     return count_in_words(whole)
 

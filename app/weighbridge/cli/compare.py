@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     workload, report = _workload(arguments), _report_file(arguments.report)
     engines: Mapping[str, Engine] = arguments.engines()
     asked = wanted(arguments.models, engine_ids_in(arguments.engine_ids, engines), engines)
-    models = models_of([one.name for one in asked], scanned_library)
+    models = models_of([one.name for one in asked], scanned_library, engines)
     client = ChatClient()
     try:
         with owner_of_engines(_as_loaded(arguments)) as owned:

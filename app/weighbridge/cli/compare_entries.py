@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from weighbridge.base.errors import Refused, WeighbridgeError
+from weighbridge.base.errors import NotFound, Refused, WeighbridgeError
 from weighbridge.base.paths import user_path
 
 if TYPE_CHECKING:
@@ -36,8 +36,11 @@ def wanted(words: Sequence[str], engine_ids: Sequence[str], known: Mapping[str, 
     return tuple(_wanted(word, tuple(engine_ids) or ("",), known) for word in words)
 
 
-def models_of(names: Sequence[str], library: Callable[[], Library]) -> dict[str, Model]:
-    """The models of these names: a path first, else out of the `library`, which is asked for once, where need be."""
+def models_of(names: Sequence[str], library: Callable[[], Library], known: Mapping[str, Engine]) -> dict[str, Model]:
+    """The models of these names: a path first, else out of the `library`, which is asked for once, where need be.
+
+    Raises Refused("compare.engine") where what stands behind the last colon of an unknown name is no engine of `known`.
+    """
     found: dict[str, Model] = {}
     listed: list[Library] = []
     for name in names:
@@ -48,8 +51,19 @@ def models_of(names: Sequence[str], library: Callable[[], Library]) -> dict[str,
             found[name] = recognise_path(path)
         else:
             listed = listed or [library()]
-            found[name] = _in_full(listed[0].resolve(name))
+            found[name] = _in_full(_named(name, listed[0], known))
     return found
+
+
+def _named(name: str, library: Library, known: Mapping[str, Engine]) -> Model:
+    """The model of that name, or why not: of "model:engine" it may be the engine that there is not."""
+    head, _, last = name.rpartition(":")
+    try:
+        return library.resolve(name)
+    except NotFound:
+        if head and any(model.id == head for model in library.models):
+            raise Refused("compare.engine", engine=last, known=sorted(known)) from None
+        raise
 
 
 def entries_of(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def shown(comparison: Comparison) -> str:
     """All of it."""
-    from weighbridge.bench.words import comparison_in_words, conditions, figures, headline, logs, notes
+    from weighbridge.bench.words import comparison_in_words, conditions, figures, headline, logs, notes, settings
 
     measured = any(column.turns for column in comparison.columns)
     parts = (
@@ -27,6 +27,7 @@ def shown(comparison: Comparison) -> str:
         "\n".join(comparison_in_words(comparison)),
         _answers(comparison) if measured else "",
         _table(conditions(comparison)),
+        "\n".join(settings(comparison)),
         "\n".join(f"- {note}" for note in notes(comparison)),
         *(f"{name}:\n{_indented(lines)}" for name, lines in logs(comparison)),
     )

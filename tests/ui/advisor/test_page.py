@@ -153,6 +153,12 @@ def test_a_model_that_is_here_is_loaded_as_advised(qtbot, page, known):
     assert known.supervisor.made == [action.load]
 
 
+def test_the_keys_do_what_stands_out(qtbot, page, known):
+    first = next(button for button in page.advice.buttons if button.property("role") == "primary")
+    with qtbot.waitSignal(first.clicked):
+        page._do_first()
+
+
 def test_a_search_and_an_endpoint_are_asked_of_the_pages_that_know_them(qtbot, page, known):
     query = Query(words="Qwen3", format="exl3")
     with qtbot.waitSignal(known.bus.find_wanted) as asked:

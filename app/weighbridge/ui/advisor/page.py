@@ -194,7 +194,8 @@ class AdvisorPage(Page):
             self._errors.show_error(error)
 
     def _do_first(self) -> None:
-        for each in self._advice.buttons[:1]:
+        buttons = sorted(self._advice.buttons, key=lambda each: each.property("role") != "primary")
+        for each in buttons[:1]:
             each.click()
 
 
