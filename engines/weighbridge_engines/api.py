@@ -302,6 +302,17 @@ class RequestRefused(Exception):
         self.field = field
 
 
+TEMPLATE_ERROR = "template_error"
+"""The type of a port's answer where the model's chat template cannot be rendered, or refuses the messages."""
+
+
+class TemplateRefused(RequestRefused):
+    """Where it is the model's chat template that is at fault, or that refuses the messages; `reason` has its words."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, "messages")
+
+
 class Unsupported(Exception):
     """Raised where an engine, or this very build of it, has no way to do what a load asks for; `cause` says what."""
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from weighbridge_engines.api import SILENCE, Chunk, ContextExceeded, Request, RequestRefused, TokenLogprob
+from weighbridge_engines.api import SILENCE, Chunk, ContextExceeded, Request, TemplateRefused, TokenLogprob
 from weighbridge_engines.exl_batch import Batch, Result
 from weighbridge_engines.exl_controls import PAGE
 from weighbridge_engines.exl_failures import diagnose
@@ -59,12 +59,12 @@ class ExlSession:
             raise _worded(error) from error
 
     def _tokens(self, request: Request) -> Any:
-        """Halves of characters, which tokenizers refuse, are read as question marks. Raises RequestRefused."""
+        """Halves of characters, which tokenizers refuse, are read as question marks. Raises TemplateRefused."""
         text = self._prompts.text(request).encode("utf-8", "replace").decode()
         with self._turn:
             tokens = self._batch.loaded.tokens(text)
         if not tokens.shape[-1]:
-            raise RequestRefused("the model's chat template makes nothing of these messages", "messages")
+            raise TemplateRefused("the model's chat template makes nothing of these messages")
         return tokens
 
 
@@ -81,7 +81,7 @@ def _worded(error: Exception) -> Exception:
     numbers = (("needed_bytes", "were asked for"), ("free_bytes", "are free"))
     told = [f"{int(str(cause.values[name])) / _MIB:.0f} MiB {what}" for name, what in numbers if name in cause.values]
     what = ", ".join(told) or "a shorter prompt or a smaller context takes less"
-    return OutOfMemory(f"{cause.values.get('device', 'the card')} has no more memory for this answer: {what}")
+    return OutOfMemory(f"{cause.values.get('device', 'the card')} has no more memory for this answer: {what}.")
 
 
 def _no_logprobs(result: Result) -> Sequence[TokenLogprob]:

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from weighbridge_engines.answers import Answer
 from weighbridge_engines.api import (
     SILENCE,
+    TEMPLATE_ERROR,
     Capability,
     Chunk,
     ContextExceeded,
@@ -31,6 +32,7 @@ from weighbridge_engines.api import (
     RequestRefused,
     ScoringSession,
     Session,
+    TemplateRefused,
 )
 from weighbridge_engines.owner import OwnedSession
 from weighbridge_engines.requests import request_of
@@ -113,9 +115,8 @@ class _Handler(BaseHTTPRequestHandler):
             except ContextExceeded as error:
                 self._context_fault(error)
             except RequestRefused as error:
-                self._fault(
-                    HTTPStatus.BAD_REQUEST, "invalid_request_error", f"{error.reason[:500]}.", param=error.field
-                )
+                kind = TEMPLATE_ERROR if isinstance(error, TemplateRefused) else "invalid_request_error"
+                self._fault(HTTPStatus.BAD_REQUEST, kind, f"{error.reason[:500].rstrip('.')}.", param=error.field)
             except (HungUp, OSError):
                 raise
             except Exception as error:  # the session's own fault: told to the caller, and to the log

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from weighbridge_engines.api import Load, Request, RequestRefused
+from weighbridge_engines.api import Load, Request, TemplateRefused
 from weighbridge_engines.mlx_model import MlxModel
 from weighbridge_engines.prompts import Prompts
 
@@ -34,14 +34,14 @@ class Conversation:
         self._prompts.close()
 
     def tokens(self, request: Request) -> Sequence[int]:
-        """The prompt. Raises RequestRefused where no template takes it, or nothing is left of it.
+        """The prompt. Raises TemplateRefused where no template takes it, or nothing is left of it.
 
         A template says itself what begins a text.
         """
         text = self._text_by_library(request) if self._by_library else self._prompts.text(request)
         tokens = self._model.tokens(text, begun=self._template is not None or self._by_library)
         if not tokens:
-            raise RequestRefused("the model's chat template makes nothing of this", "messages")
+            raise TemplateRefused("the model's chat template makes nothing of these messages")
         return tokens
 
     def _text_by_library(self, request: Request) -> str:
@@ -59,7 +59,5 @@ class Conversation:
             TypeError,
             ValueError,
         ) as error:
-            raise RequestRefused(
-                f"the model's chat template takes no such messages: {error}"[:300], "messages"
-            ) from error
+            raise TemplateRefused(f"the model's chat template takes no such messages: {error}"[:300]) from error
         return text

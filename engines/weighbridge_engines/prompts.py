@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from weighbridge_engines.api import Load, Request, RequestRefused
+from weighbridge_engines.api import Load, Request, TemplateRefused
 from weighbridge_engines.templates import CHATML, Failed, Objected, Renderer
 from weighbridge_engines.turns import forms
 
@@ -37,7 +37,7 @@ class Templated:
     def text(self, request: Request) -> str:
         """By the first form of the conversation that the template takes. A last turn of the assistant is gone on with.
 
-        Raises RequestRefused with the template's own words where it takes none.
+        Raises TemplateRefused with the template's own words where it takes none, or cannot be rendered.
         """
         *before, last = request.messages
         begun = last["content"] if before and last["role"] == "assistant" and not last.get("tool_calls") else None
@@ -48,7 +48,7 @@ class Templated:
                     return self._rendered(request, messages) + (begun or "")
                 except Objected as objection:
                     words = words or str(objection)
-        raise RequestRefused(f"the model's chat template takes no such messages: {words}", "messages")
+        raise TemplateRefused(f"the model's chat template takes no such messages: {words}")
 
     def _rendered(self, request: Request, messages: Sequence[Mapping[str, Any]]) -> str:
         values = {"tools": None, **self._values, **request.template_values}
@@ -57,9 +57,7 @@ class Templated:
                 self._template, {**values, "messages": messages, "add_generation_prompt": True}
             )
         except Failed as failure:
-            if failure.fault == "failed":
-                raise RequestRefused(str(failure), "messages") from failure
-            raise
+            raise TemplateRefused(str(failure)) from failure
 
 
 class Prompts(Templated):

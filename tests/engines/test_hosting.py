@@ -8,7 +8,15 @@ import time
 import httpx2
 import pytest
 
-from weighbridge_engines.api import Capability, Chunk, ContextExceeded, Load, RequestRefused, TokenLogprob
+from weighbridge_engines.api import (
+    Capability,
+    Chunk,
+    ContextExceeded,
+    Load,
+    RequestRefused,
+    TemplateRefused,
+    TokenLogprob,
+)
 from weighbridge_engines.echo import EchoSession, Script
 from weighbridge_engines.hosting import Host
 
@@ -149,15 +157,17 @@ def test_a_prompt_too_long_is_told_with_both_numbers(hosted):
 
 
 def test_what_a_session_or_its_engine_cannot_do_is_a_400_that_names_the_field(hosted):
-    refusing = Failing(RequestRefused("the template takes no such messages", "messages"))
-    for session, body, param in (
-        (refusing, BODY, "messages"),
-        (Session(), {**BODY, "response_format": {"type": "json_object"}}, "response_format"),
-        (Session(), {"messages": []}, "messages"),
+    invalid = "invalid_request_error"
+    for session, body, param, kind in (
+        (Failing(RequestRefused("there is no such token", "logit_bias")), BODY, "logit_bias", invalid),
+        (Failing(TemplateRefused("the template takes no such messages.")), BODY, "messages", "template_error"),
+        (Session(), {**BODY, "response_format": {"type": "json_object"}}, "response_format", invalid),
+        (Session(), {"messages": []}, "messages", invalid),
     ):
         response = hosted(session).post("/v1/chat/completions", json=body)
         error = response.json()["error"]
-        assert (response.status_code, error["type"], error["param"]) == (400, "invalid_request_error", param)
+        assert (response.status_code, error["type"], error["param"]) == (400, kind, param)
+        assert not error["message"].endswith("..")
 
 
 def test_what_was_read_before_is_told_apart(hosted):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from weighbridge_engines.api import Load, Request
-from weighbridge_engines.prompts import Prompts, special_tokens, template_in
+from weighbridge_engines.api import Load, Request, TemplateRefused
+from weighbridge_engines.prompts import Prompts, Templated, special_tokens, template_in
 from weighbridge_engines.templates import CHATML
 
 
@@ -45,3 +45,19 @@ def test_a_last_turn_of_the_assistant_is_gone_on_with(tmp_path):
     finally:
         prompts.close()
     assert "add_generation_prompt" in CHATML
+
+
+def test_whatever_is_at_fault_with_a_template_is_told_in_its_own_words():
+    for template, words in (
+        ("{% for m in messages %}", "(syntax)"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{{ raise_exception('tools alone') }}", "takes no such messages: tools alone"),
+        ("{{ messages.__class__.x }}", "(forbidden)"),
+    ):
+        prompts = Templated(template, {})
+        try:
+            with pytest.raises(TemplateRefused) as refused:
+                prompts.text(Request([{"role": "user", "content": "Hi"}]))
+        finally:
+            prompts.close()
+        assert words in refused.value.reason

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 
 from weighbridge.base.errors import EngineFailed
-from weighbridge_engines.api import Dialect, Engine, Load
+from weighbridge_engines.api import TEMPLATE_ERROR, Dialect, Engine, Load
 
 HEALTH_TIMEOUT_S = 2.0
 ONE_TOKEN_TIMEOUT_S = 600.0
@@ -60,7 +60,7 @@ def answers(port: int, key: str, load: Load, engine: Engine) -> bool:
     server can be healthy and unable to answer.
 
     False where it is too early to tell. Raises EngineFailed("engine.no_token") where it answers with an error, which
-    asking again would not change.
+    asking again would not change; "engine.template" where that is one of the model's chat template.
     """
     route, least = _ASKED[load.task]
     path, body = f"{engine.dialect.base_path}{route}", {**least, "model": engine.name_of(load)}
@@ -69,7 +69,10 @@ def answers(port: int, key: str, load: Load, engine: Engine) -> bool:
     except (OSError, HTTPException):
         return False
     if status != HTTPStatus.OK and status not in _NOT_YET:
-        raise EngineFailed("engine.no_token", status=status, message=_words(answer))
+        kind, words = _told(answer)
+        if kind == TEMPLATE_ERROR:
+            raise EngineFailed("engine.template", reason=words.rstrip("."))
+        raise EngineFailed("engine.no_token", status=status, message=words)
     return status == HTTPStatus.OK
 
 
@@ -84,9 +87,10 @@ def _ask(port: int, method: str, path: str, key: str, body: str, timeout_s: floa
         connection.close()
 
 
-def _words(answer: bytes) -> str:
-    """The message of an OpenAI-style error, or the answer as it is."""
-    shown = answer.decode("utf-8", "replace").strip()
-    with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
-        shown = str(json.loads(shown)["error"]["message"])
-    return shown[:_SHOWN]
+def _told(answer: bytes) -> tuple[str, str]:
+    """The type and the message of an OpenAI-style error; of another answer none, and itself."""
+    kind, shown = "", answer.decode("utf-8", "replace").strip()
+    with contextlib.suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        error = json.loads(shown)["error"]
+        kind, shown = str(error.get("type")), str(error["message"])
+    return kind, shown[:_SHOWN]
