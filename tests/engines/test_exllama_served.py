@@ -119,7 +119,7 @@ def test_memory_that_runs_out_at_the_load_is_told_with_its_numbers(engine, tmp_p
 def test_memory_that_runs_out_amid_an_answer_ends_it_in_words_and_not_the_engine(engine, tmp_path):
     with serving(engine, model_in(tmp_path / "model", step=FULL), tmp_path) as one:
         answer = one.ask()
-        told = "OutOfMemory: cuda:1 has no more memory for this answer: 2048 MiB were asked for, 512 MiB are free"
+        told = "OutOfMemory: cuda:1 has no more memory for this answer: 2048 MiB were asked for, 512 MiB are free."
         assert (answer.status_code, answer.json()["error"]["message"]) == (500, told)
         assert one.heard("cancelled") == [0]
         assert one.ask(max_tokens=1).json()["choices"][0]["message"]["content"] == "One"
