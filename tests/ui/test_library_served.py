@@ -19,7 +19,7 @@ def page(qtbot, library_page, full):
     owner = full.endpoints.endpoints
     owner.add("http://192.168.1.20:8000", title="My box")
     table.write_reached(owner._database, "my-box", Reached(1.0, None, (Listed("qwen3:8b", 32_768), Listed("other"))))
-    owner.reload()
+    owner._read()
     full.library.relist()
     library_page._list()
     qtbot.waitUntil(lambda: library_page.table.place_of(SERVED) is not None)

@@ -98,7 +98,6 @@ def build_core(
     hub = build_hub(paths, settings, tokens, database, os.environ)
     endpoints = Endpoints(database, Keys(paths.config), hub.network, hub.access.offline)
     library = _recalled(paths, now, marks, hashes, endpoints)
-    endpoints.subscribe(library.relist)
     blueprints = Blueprints()
     library.subscribe(blueprints.of)  # made where the header was read, not where it is shown
     known = live(engines(), paths.data, paths.described_programs)
@@ -192,4 +191,5 @@ def _recalled(paths: Paths, settings: Settings, marks: Marks, hashes: Hashes, en
     listing = Remembered(paths.listing)
     library = Library(roots, paths.headers, marks, hashes, listing, elsewhere=endpoints.models)
     library.recall()
+    endpoints.subscribe(library.relist)
     return library
