@@ -20,10 +20,15 @@ CARD_FAILED = 70
 """With what the process ends where the card can do nothing more for it: each further step would fail as well."""
 
 _DEAD_CARD = ("CUDA error", "HIP error", "AcceleratorError")
-OF_MEMORY = "out of memory"
-"""The one error of a card after which it goes on."""
+_OF_MEMORY = ("out of memory", "ALLOC_FAILED")
+"""The words of errors of a card after which it goes on."""
 
 Result = Mapping[str, Any]
+
+
+def is_of_memory(told: str) -> bool:
+    """Whether an error, as it is `told`, is that a card is full."""
+    return any(words in told for words in _OF_MEMORY)
 
 
 class Loaded(Protocol):
@@ -133,7 +138,7 @@ class Batch:
 
     def _fail(self, generator: Any, error: Exception) -> None:
         told = f"{type(error).__name__}: {error}"
-        if any(words in told for words in _DEAD_CARD) and OF_MEMORY not in told:
+        if any(words in told for words in _DEAD_CARD) and not is_of_memory(told):
             traceback.print_exc()
             self._end(CARD_FAILED)
         for order in self._at_work.values():

@@ -71,7 +71,7 @@ FAILURES: tuple[Failure, ...] = (
     failure("engine.out_of_memory", rf"Tried to allocate (?P<needed>{_SIZE})"),
     failure("engine.out_of_memory", r"Insufficient VRAM (?:in split )?for model and cache"),
     failure("engine.out_of_memory", r"Insufficient space in device allocation"),
-    failure("engine.out_of_memory", r"OutOfMemoryError|(?:CUDA|HIP)(?: error:)? out of memory"),
+    failure("engine.out_of_memory", r"OutOfMemoryError|(?:CUDA|HIP)(?: error:)? out of memory|_ALLOC_FAILED"),
     failure("engine.out_of_memory", r"MemoryError$|Cannot allocate memory", device=HOST),
     # The folder.
     failure("engine.unknown_architecture", r"Unknown architecture (?P<architecture>\S+) in"),

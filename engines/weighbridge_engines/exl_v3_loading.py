@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from weighbridge_engines.api import Load
-from weighbridge_engines.exl_batch import OF_MEMORY
+from weighbridge_engines.exl_batch import is_of_memory
 from weighbridge_engines.exl_controls import BITS, cache_kinds, pages_of
 from weighbridge_engines.exl_folder import adapter_files, chat_folder
 from weighbridge_engines.exl_log import say, say_step
@@ -157,7 +157,7 @@ def _warm(parts: Parts, load: Load) -> None:
         )
     told = printed.getvalue()
     sys.stdout.write(told)
-    if failed and OF_MEMORY in told:
+    if failed and is_of_memory(told):
         raise RuntimeError(told.strip())
 
 

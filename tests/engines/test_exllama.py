@@ -470,10 +470,12 @@ def test_a_card_that_can_do_nothing_more_ends_the_process(batch, capfd):
     assert "unspecified launch failure" in capfd.readouterr().err
 
 
-def test_a_card_that_is_full_ends_an_answer_alone(batch):
-    one = batch(Generator(error=RuntimeError("CUDA error: out of memory")), lambda code: pytest.fail("ended"))
-    with pytest.raises(RuntimeError, match="out of memory"):
+@pytest.mark.parametrize("words", ["out of memory", "CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"])
+def test_a_card_that_is_full_ends_an_answer_alone(words, batch):
+    one = batch(Generator(error=RuntimeError(f"CUDA error: {words}")), lambda code: pytest.fail("ended"))
+    with pytest.raises(RuntimeError, match="CUDA error"):
         list(one.results(Job()))
+    assert diagnose([f"RuntimeError: CUDA error: {words}"], 1).code == "engine.out_of_memory"
 
 
 def test_a_job_that_the_generator_has_lost_is_not_waited_for(batch):
