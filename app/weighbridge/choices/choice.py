@@ -21,6 +21,7 @@ from weighbridge.library.model import Model
 from weighbridge.running.devices import Told, missing_build
 from weighbridge.running.places import given_back, places_for, places_with
 from weighbridge.running.plans import plan_of
+from weighbridge.running.shares import on_processor
 from weighbridge.running.state import Running
 from weighbridge_engines.api import Cause, Engine, Load
 
@@ -112,7 +113,9 @@ def weigh(
     runner = None if model.kind in NOT_RUN else runner_for(model.format, able, engine_id, model, around.machine)
     if blueprint is None or runner is None or model.problem is not None:
         return Choice(model, blueprint, runner, None, load)
-    plan = plan_of(load, runner.engine_id)
+    engine = around.engines.get(runner.engine_id)
+    told = load if engine is None else on_processor(engine, load, around.machine)
+    plan = plan_of(told, runner.engine_id)
     if model.format == "gguf":
         _check_types(plan)
     elif element_bytes(plan.key_type) is None or element_bytes(plan.value_type) is None:

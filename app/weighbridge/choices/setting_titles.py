@@ -52,7 +52,7 @@ TITLES: Mapping[str, tuple[str, str]] = {
     "dry_base": ("DRY: base", mark("How fast the punishment grows with the length.")),
     "dry_multiplier": ("DRY: multiplier", mark("How strongly repeated sequences are punished; 0 is off.")),
     "dry_penalty_last_n": ("DRY: last tokens", mark("How far back repeated sequences are looked for.")),
-    "dtype": (mark("Type of the weights"), mark("What the weights are computed in; float32 where no card is used.")),
+    "dtype": (mark("Type of the weights"), mark("What weights are computed in; without a card it may be float32.")),
     "dynatemp_exponent": (mark("Dynamic temp.: exponent"), mark("How the temperature follows the uncertainty.")),
     "dynatemp_range": (mark("Dynamic temp.: range"), mark("So far above and below the temperature; 0 is off.")),
     "eager": (mark("Without CUDA graphs"), mark("A faster start and less memory, and slower answers.")),

@@ -11,7 +11,7 @@ from weighbridge.estimates.shape_config import shape_of_config
 from weighbridge.estimates.shape_gguf import shape_of_gguf
 from weighbridge.estimates.use import Use, use_of
 from weighbridge.estimates.weights import Weights, weights_of
-from weighbridge.estimates.weights_config import weights_of_safetensors
+from weighbridge.estimates.weights_config import Floats, floats_of, weights_of_safetensors
 from weighbridge.formats.model import ModelInfo
 
 WIDEST_KEYS, LARGEST_STATE, MOST_EXPERTS = 1 << 18, 1 << 24, 1 << 16
@@ -25,7 +25,8 @@ class Blueprint:
     """One model's digest.
 
     `activations` is None where the header does not tell how wide the model is, or the format is not llama.cpp's; then
-    `widths` stands for it. `use` is what one token touches.
+    `widths` stands for it. `use` is what one token touches,
+    `floats` what of the weights are floats.
     """
 
     format: str
@@ -36,6 +37,7 @@ class Blueprint:
     context_length: int | None = None
     widths: Widths | None = None
     use: Use = field(default_factory=Use)
+    floats: Floats = field(default_factory=Floats)
 
     @property
     def can_be_split(self) -> bool:
@@ -55,6 +57,7 @@ def blueprint(info: ModelInfo, size_bytes: int) -> Blueprint:
             context_length=info.context_length,
             widths=widths,
             use=use_of(info, weights, widths.vocabulary * widths.hidden if widths else 0),
+            floats=floats_of(info, size_bytes),
         )
     weights, known = weights_of(info, size_bytes), activations(info)
     return Blueprint(

@@ -18,6 +18,7 @@ from weighbridge.estimates.runtime_device import RUNTIMES, place_of, settled
 from weighbridge.estimates.shape import Certainty
 from weighbridge.estimates.shares_exl import exl_shares
 from weighbridge.estimates.shares_mlx import mlx_shares
+from weighbridge.estimates.shares_programs import program_shares
 from weighbridge.estimates.shares_runtime import given_back_bytes, runtime_shares
 
 UNCOUNTED = 0.25
@@ -52,7 +53,7 @@ def _shares(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> tuple[
         return mlx_shares(blueprint, plan, places)
     if blueprint.format in ("exl2", "exl3"):
         return exl_shares(blueprint, plan, places)
-    return runtime_shares(blueprint, plan, places)
+    return program_shares(blueprint, plan, places)
 
 
 def _with_vocabulary(shares: tuple[Share, ...], blueprint: Blueprint, plan: Plan) -> tuple[Share, ...]:

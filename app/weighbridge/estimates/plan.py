@@ -59,6 +59,7 @@ class Plan:
     None: one a slot. `predict` also loads the layers that predict further tokens. `device` is where an engine that
     computes on one device does so, by its own name for it; "": see `runtime_device.settled`. `threads` are those of
     the processor by which such an engine chooses how much of a prompt it takes at a time; None where that is told.
+    `floats` is the type in which a server program holds what is a float ("float32"); None: as in the files.
     """
 
     engine: str = "llama_server"
@@ -79,6 +80,7 @@ class Plan:
     predict: bool = False
     device: str = ""
     threads: int | None = None
+    floats: str | None = None
 
     @property
     def cells(self) -> int:

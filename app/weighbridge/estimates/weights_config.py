@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import dataclass
 
 from weighbridge.estimates.weights import LayerWeights, Weights
 from weighbridge.formats.gguf_tensors import Tensor
@@ -20,6 +21,33 @@ _EXPERTS = re.compile(r"\.(?:experts|switch_mlp)\.")
 _OTHER_PARTS = re.compile(r"(?:^|\.)(?:vision|visual|audio|mtp|image)[a-z_]*\.")
 _TABLE_BYTES = 2
 """Tables of an embedding are in 16 bits where they are not told."""
+
+
+WIDE = "float32"
+"""The name of the floats of 32 bits, as server programs are told it."""
+
+
+@dataclass(frozen=True)
+class Floats:
+    """How many bytes of the files are floats of 16 bits, and of 32. Programs can be told to hold them otherwise."""
+
+    half_bytes: int = 0
+    whole_bytes: int = 0
+
+
+def floats_of(info: ModelInfo, size_bytes: int) -> Floats:
+    """Those of the files of `size_bytes` that `info` tells of; by its type where no table is known. None of packed
+    weights.
+    """
+    if info.format != "safetensors":
+        return Floats()
+    told = [(tensor.type_name, tensor.size_bytes or 0) for tensor in info.tensors or ()] or [(info.quant, size_bytes)]
+    return Floats(
+        sum(amount for name, amount in told if name in _HALF), sum(amount for name, amount in told if name == "F32")
+    )
+
+
+_HALF = ("BF16", "F16")
 
 
 def weights_of_safetensors(info: ModelInfo, size_bytes: int) -> Weights:

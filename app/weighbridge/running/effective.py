@@ -35,9 +35,9 @@ SHOWN_IF_ASKED = (
 
 _OF_THE_STAGE = ("stage", "done", "total")
 
-TOLD_ALONE = ("cache_tokens", "concurrency", "device")
+TOLD_ALONE = ("cache_tokens", "concurrency", "device", "dtype")
 """What engines tell that nobody asks for: the tokens that the KV cache has room for, how many full contexts that is,
-and on what they chose to compute.
+on what they chose to compute, and in which type of floats.
 """
 
 _REASONS = frozenset({"setting.device_card", "setting.device_full", "setting.device_only", "setting.device_shared"})
@@ -193,7 +193,11 @@ Because = Callable[[int, int, Mapping[str, object]], bool]
 
 _CAUSES: Sequence[tuple[str, tuple[str, ...], Because]] = (
     ("setting.padded", ("context", "slot_context"), lambda asked, got, _: got == _aligned(asked)),
-    ("setting.capped_to_training", ("slot_context", "context"), lambda asked, got, told: got == told.get("trained_context")),
+    (
+        "setting.capped_to_training",
+        ("slot_context", "context"),
+        lambda asked, got, told: got == told.get("trained_context"),
+    ),
     ("setting.no_device", ("gpu_layers",), lambda asked, got, told: got == 0 and "layers" not in told),
     ("setting.all_layers", ("gpu_layers",), lambda asked, got, told: got == told.get("layers") and got < asked),
     ("setting.capped_to_context", ("batch", "micro_batch"), lambda asked, got, told: got == told.get("context")),

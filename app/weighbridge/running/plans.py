@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from weighbridge.estimates.defaults import plan_for
@@ -34,6 +35,16 @@ _CACHES = {"u4": "q8_0", "u8": "q8_0", "bf16": "bf16", "f16": "f16", "f32": "f32
 """OpenVINO's types of a cache, by the names of those that are as large: see `shares_runtime.SMALL_KEYS`."""
 
 
+_FLOATS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+"""What server programs call types of floats, and a cache of the same."""
+
+
+def cards_of(load: Load) -> int:
+    """On how many cards of this machine a server program puts a model; what several share is theirs to know."""
+    parts = (load.extra.get(name) for name in ("tensor_parallel", "pipeline_parallel"))
+    return prod(part for part in parts if isinstance(part, int) and part > 0)
+
+
 def plan_of(load: Load, engine_id: str) -> Plan:
     """What `engine_id` makes of `load`: everything that was left to it decided as it decides."""
     told = {name: value for name in _SHARED if (value := getattr(load, name)) is not None}
@@ -43,6 +54,10 @@ def plan_of(load: Load, engine_id: str) -> Plan:
         told["predict"] = True
     if load.task != "chat" and load.batch is None:  # what is not read from left to right is read as a whole
         told["batch"] = load.context or CONTEXT
+    if (floats := load.extra.get("dtype")) in _FLOATS:
+        told = {"floats": floats, "key_type": _FLOATS[floats], "value_type": _FLOATS[floats], **told}
+    if (parts := cards_of(load)) > 1:
+        told["split"] = (1.0,) * parts
     if engine_id in RUNTIMES:
         told = {name: value for name, value in told.items() if name not in _CACHE_TYPES}
         told |= _of_runtime(load, engine_id)

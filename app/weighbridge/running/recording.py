@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from weighbridge.base.database import Database
@@ -27,6 +27,7 @@ from weighbridge.running.speed_observations import SpeedObservations, bandwidths
 from weighbridge.running.speed_recording import Calculated, SpeedRecorder
 from weighbridge.running.state import Running
 from weighbridge.running.uses import UseRecorder
+from weighbridge_engines.api import Load
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class _Here:
         blueprint = self._blueprint_of(model)
         if blueprint is None:
             return None
-        plan = plan_of(running.load, running.engine_id)
+        plan = plan_of(_as_told(running), running.engine_id)
         return estimate(blueprint, plan, places_for(self._seen[0], running.engine_id))
 
     def calculate(self, model: Model, running: Running, depth: int, prompt: int) -> Calculated:
@@ -103,6 +104,12 @@ class _Here:
         mixed = any(layer.expert_bytes for layer in blueprint.weights.layers)
         known = speeds(blueprint, plan_of(load, engine_id), places, paces, depth=depth, prompt=prompt)
         return Calculated(bandwidths, mixed, known)
+
+
+def _as_told(running: Running) -> Load:
+    """Its load, with the type of floats that it says it uses."""
+    told = next((one.effective for one in running.settings if one.name == "dtype"), None)
+    return running.load if told is None else replace(running.load, extra={**running.load.extra, "dtype": told})
 
 
 def _in_full(model: Model) -> Model:

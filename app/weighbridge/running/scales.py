@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.estimates.beside import Beside, needs
@@ -18,6 +19,7 @@ from weighbridge.hardware.memory import detect_memory
 from weighbridge.library.model import Model
 from weighbridge.running.choose import engine_for
 from weighbridge.running.plans import plan_of
+from weighbridge.running.shares import on_processor
 from weighbridge_engines.api import Engine, Load
 
 BlueprintOf = Callable[[Model], Blueprint | None]
@@ -39,14 +41,16 @@ def machine_scales(
     that would run each model. What none of them can run takes nothing: nobody has to go for what will be refused.
     `beside_of` tells what a load names beside its model.
     """
+    look = cache(detect)
     host = Place(HOST, "", PlaceKind.HOST, reordered=reordered_types(detect_cpu().extensions))
 
     def need(model: Model, load: Load) -> int | None:
         try:
-            engine = engine_for(model, engines.values(), load, detect)
+            engine = engine_for(model, engines.values(), load, look)
         except WeighbridgeError:
             return 0
-        return need_bytes(blueprint_of(model), load, engine.id, host, beside_of(load))
+        told = on_processor(engine, load, look()) if engine.hardware else load
+        return need_bytes(blueprint_of(model), told, engine.id, host, beside_of(load))
 
     return Scales(available_bytes, need)
 

@@ -12,6 +12,7 @@ from typing import Any
 from weighbridge.base.errors import Refused
 from weighbridge.hardware.machine import Device, Machine, MemoryKind
 from weighbridge.running.builds import version_key
+from weighbridge.running.plans import cards_of
 from weighbridge_engines.api import Cause, Engine, Hardware, Load
 
 SHARE = "memory_share"
@@ -107,7 +108,7 @@ def fitted(engine: Engine, load: Load, need: Callable[[], Need], look: Callable[
     if not cards:
         return on_processor(engine, load, machine)
     memories = [memory for card in _taken(load, cards) if (memory := _memory(card)) is not None]
-    if not hardware.share or SHARE in load.extra or len(memories) < _count(load):
+    if not hardware.share or SHARE in load.extra or len(memories) < cards_of(load):
         return load
     share = share_of(hardware.share, need(), memories)
     return load if share is None else _with(load, {SHARE: share})
@@ -165,14 +166,8 @@ def _too_old(engine: Engine, hardware: Hardware, cards: Sequence[Device]) -> Cau
     return Cause("program.needs_newer_card", values)
 
 
-def _count(load: Load) -> int:
-    """On how many cards of this machine the load lies: what several machines share is theirs to know."""
-    parts = (load.extra.get(name) for name in ("tensor_parallel", "pipeline_parallel"))
-    return math.prod(part for part in parts if isinstance(part, int) and part > 0)
-
-
 def _taken(load: Load, cards: Sequence[Device]) -> Sequence[Device]:
-    return cards[: _count(load)]
+    return cards[: cards_of(load)]
 
 
 def _memory(card: Device) -> CardMemory | None:
