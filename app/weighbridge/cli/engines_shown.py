@@ -216,7 +216,7 @@ def _row(build: Build, on_disk_bytes: int | None) -> list[str]:
         state_in_words(build),
         build.version or "-",
         _formats(build.formats),
-        devices_in_words(build.devices),
+        "-" if build.missing is not None else devices_in_words(build.devices),
         "-" if on_disk_bytes is None else size(on_disk_bytes),
         build.place or kind_in_words(build.kind),
     ]

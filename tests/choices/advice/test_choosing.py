@@ -150,6 +150,14 @@ def test_what_is_to_be_installed_has_its_build():
     assert (plain.standing, plain.action.build_id) == (Standing.TO_INSTALL, "llama_server-plain")
 
 
+def test_where_the_driver_is_too_old_for_every_build_that_is_said_and_nothing_is_offered():
+    old = replace(RTX, driver="550.120", compute_capability="8.6")
+    here = ground(around(old, engines=absent()), elsewhere=False)
+    vllm = found("vllm", FileFacts(SERVED), here)
+    assert (vllm.standing, vllm.action, codes(vllm.against)) == (Standing.TO_INSTALL, None, ["no_build"])
+    assert found("exllamav3", EXL3, here).action.build_id == "exllamav3-cuda12"
+
+
 def test_a_build_that_is_blind_to_the_card_is_ready_and_offers_one_that_sees_it():
     here = ground(around(unseen(RTX), engines=absent("llama_server"), told=(told(),)), elsewhere=False)
     one = found("llama_server", GGUF, here)

@@ -146,3 +146,4 @@ def test_a_machine_that_is_only_named_is_advised_without_figures(kind):
     assert (advice.hardware.what.values["bytes"] is not None) is here
     assert ("only_kind_known" in [reason.code for reason in advice.hardware.against]) is not here
     assert advice.hardware.what.values["cards"] in (1, None)  # never a count that nobody knows
+    assert here or advice.hardware.what.values["device"] in (None, "Intel Xeon")  # so another sentence is said

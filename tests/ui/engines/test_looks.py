@@ -165,6 +165,7 @@ def test_an_environment_that_is_broken_can_be_installed_again():
     shown, _ = by_id(known(OURS, replace(APART, missing=broken)))
     assert shown["made-cuda"].state is BuildState.BROKEN
     assert "no working Python" in shown["made-cuda"].said
+    assert shown["made-cuda"].sees == ""  # it can compute on nothing now
     assert shown["made-cuda"].acts == (Act.INSTALL, Act.COPY, Act.REMOVE)
 
 

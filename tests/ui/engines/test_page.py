@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 from tests.running.made_builds import PROCESSOR, llama_server
 from tests.ui.engines.made_engines import ABSENT, CPU, CUDA, MADE, PLAIN, RTX, put_environment
@@ -428,10 +428,10 @@ def test_closing_the_window_gives_an_installation_up_and_leaves_nothing(qtbot, m
     assert not (made.engines.folder / "made-cuda").exists()
 
 
-def test_a_change_by_another_process_is_seen_when_it_is_looked_at_again(qtbot, make, services):
+def test_a_change_by_another_process_is_seen_when_the_window_is_come_back_to(qtbot, make, services):
     made = make()
     put_environment(services.paths.data, "made-cuda", "CUDA 12", (CPU, RTX))
-    made.builds.look()
+    QApplication.sendEvent(made.page, QEvent(QEvent.Type.WindowActivate))
     qtbot.waitUntil(lambda: made.page.rows["made-cuda"].first.text() == "Use")
 
 

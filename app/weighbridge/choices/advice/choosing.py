@@ -9,7 +9,7 @@ from enum import StrEnum
 from weighbridge.choices.advice.advice import Ranked, Reason, Standing
 from weighbridge.choices.advice.answers import OPEN, Need
 from weighbridge.choices.advice.candidate import Candidate, candidates
-from weighbridge.choices.advice.getting import action_for, standing_of
+from weighbridge.choices.advice.getting import action_for, lacks_build, standing_of
 from weighbridge.choices.advice.ground import Ground
 from weighbridge.choices.advice.hindrances import has_at_least, kept_from, speaks_against
 from weighbridge.choices.advice.knowledge import Knowledge, Row, knowledge
@@ -97,9 +97,14 @@ def _judged(candidate: Candidate, order: Order, subject: Subject, known: Knowled
         made,
         standing=standing_of(candidate),
         why=tuple(_why(candidate, order, subject, known)),
-        against=speaks_against(candidate, subject, known),
+        against=(*speaks_against(candidate, subject, known), *_not_got(candidate)),
         action=action_for(candidate),
     )
+
+
+def _not_got(candidate: Candidate) -> Iterator[Reason]:
+    if lacks_build(candidate):
+        yield Reason("no_build", {"device": fast_of(candidate.ground.around.machine).name})
 
 
 def _places(order: Order, known: Knowledge) -> Mapping[str, tuple[int, int]]:

@@ -28,10 +28,24 @@ def action_for(candidate: Candidate) -> Action | None:
         return Action(ActionKind.ATTACH, candidate.title, candidate.id, preset=candidate.known.preset)
     if candidate.known.agpl:
         return None
+    if not has_builds(candidate):
+        return _by_hand(candidate)
     build = _of_build(candidate)
-    if build is not None and candidate.ground.elsewhere:
-        return replace(build, kind=ActionKind.INSTALL, command=f"weighbridge engines install {build.build_id}")
-    return build or _by_hand(candidate)
+    if build is None or not candidate.ground.elsewhere:
+        return build
+    return replace(build, kind=ActionKind.INSTALL, command=f"weighbridge engines install {build.build_id}")
+
+
+def has_builds(candidate: Candidate) -> bool:
+    """Whether there are builds of it at all, for this machine or another."""
+    return any(one.engine_id == candidate.id for one in candidate.ground.recipes)
+
+
+def lacks_build(candidate: Candidate) -> bool:
+    """Whether there are builds of it, and none for the cards that count here as they are: an old driver will do."""
+    if candidate.here or candidate.ground.elsewhere or not candidate.on_cards or not has_builds(candidate):
+        return False
+    return bool(cards_of(candidate.ground.around.machine)) and _of_build(candidate) is None
 
 
 def _of_build(candidate: Candidate) -> Action | None:

@@ -76,7 +76,7 @@ def fast_of(machine: Machine) -> Fast:
     first = min(cards, key=lambda card: card.bandwidth.low_gbs if card.bandwidth else float("inf"))
     return Fast(
         vendor=first.vendor,
-        name=first.name,
+        name=first.name or None,
         count=len(cards),
         total_bytes=_sum(card.memory.total_bytes for card in cards),
         free_bytes=_sum(_usable(card) for card in cards),

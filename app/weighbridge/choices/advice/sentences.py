@@ -104,6 +104,9 @@ SENTENCES: Mapping[str, str] = {
     "one_at_a_time": mark("It answers one at a time, and {users} are wanted."),
     "leaves_cards": mark("It does not use {device}: it would run on the processor."),
     "made_for": mark("It is made for {maker}'s processors."),
+    "no_build": mark(
+        "None of its builds is for {device} with the driver that is there. A copy of your own can be added on Engines."
+    ),
     "build_blind": mark("The build that is installed cannot use {device}."),
     "capability_unknown": mark("It needs compute capability {least}; that of the card is not known."),
     "capability_low": mark("{engine} needs compute capability {least}, and {device} has {capability}."),
@@ -196,6 +199,7 @@ UNKNOWN: Mapping[str, str] = {
     "writes": mark("How fast it writes is not known."),
     "bits": mark("How many bits a weight has is not known."),
     "leaves_cards": mark("It does not use the card: it would run on the processor."),
+    "no_build": mark("None of its builds is for such a card. A copy of your own can be added on Engines."),
     "capability_unknown": mark("It needs compute capability {least}; that of the card is not known."),
     "no_fp8": mark("FP8 needs compute capability {least}; that of the card is not known."),
     "room": mark("How much room there is for weights and conversation is not known."),

@@ -149,7 +149,7 @@ def _here(build: Build, engine: Engine, known: Known, recipes: Mapping[str, Reci
         title=build.title or (text("Your own copy") if state is BuildState.ABSENT else text("With Weighbridge")),
         state=state,
         about=" · ".join(filter(None, _about(build, known.bytes_of.get(build.id), _licence(build, recipes)))),
-        sees="" if devices is None and said else words.devices_in_words(devices),
+        sees="" if state is BuildState.BROKEN or (devices is None and said) else words.devices_in_words(devices),
         said=said,
         untried=recipe is not None and not recipe.verified and build.token is not True,
         acts=(

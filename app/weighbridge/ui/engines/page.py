@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QScrollArea, QWidget
 
 from weighbridge.base.errors import WeighbridgeError
@@ -119,6 +119,12 @@ class EnginesPage(Page):
 
     def left(self) -> None:
         self._timer.stop()
+
+    def event(self, event: QEvent) -> bool:
+        """Who comes back from a terminal may have installed or removed something there."""
+        if event.type() is QEvent.Type.WindowActivate and self.isVisible():
+            self._builds.look()
+        return super().event(event)
 
     def escape(self) -> bool:
         for each in (self._question, self._errors):
