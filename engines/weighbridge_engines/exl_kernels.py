@@ -23,7 +23,7 @@ from weighbridge_engines.exl_log import say
 _LOCK = "lock"
 """What PyTorch makes in the folder of an extension while it compiles, and waits for where it is there."""
 
-_LOOK_S = 0.5
+_LOOK_S, _LOOKS_TOLD = 0.5, 20
 _PROGRESS = "[%f/%t] "
 """How ninja counts its steps, whatever the user has it say elsewhere: see `exl_log`."""
 
@@ -93,10 +93,9 @@ def told_building() -> Iterator[None]:
     load = building.load
 
     def telling(name: str, *arguments: Any, **named: Any) -> Any:
-        lock = Path(building._get_build_directory(name, False)) / _LOCK
-        if lock.exists() or not _is_made(building, name):
+        if not _is_made(building, name):
             say("stage", "kernels")
-            wait_for_others(lock)
+        wait_for_others(Path(building._get_build_directory(name, False)) / _LOCK)
         return load(name, *arguments, **{**named, "verbose": True})
 
     building.load = telling
@@ -123,11 +122,15 @@ def _free_gib() -> float | None:
 
 
 def wait_for_others(lock: Path) -> None:
-    """Until nobody else compiles. PyTorch waits as long as `lock` is there, and who is ended amid it leaves it: then it
-    would wait for ever.
+    """Until nobody else compiles, and told in the log now and then, as a load that goes on. PyTorch waits as long as
+    `lock` is there, and who is ended amid it leaves it: then it would wait for ever.
     """
+    looks = 0
     while lock.exists():
         if not _removed(lock):
+            if looks % _LOOKS_TOLD == 0:
+                say("stage", "kernels")
+            looks += 1
             time.sleep(_LOOK_S)
 
 

@@ -11,6 +11,7 @@ from tests.engines.exl_worker import STANDIN
 from weighbridge_engines.api import Cause, Unsupported
 from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.exl_kernels import jobs, wait_for_others
+from weighbridge_engines.exl_log import report
 from weighbridge_engines.exl_probe import EXL2, EXL3, cause_of_cuda, devices, missing, oldest_built, version
 
 BARE_TOOLKIT = {"STANDIN_CUDA_HOME": "/toolkit"}
@@ -146,18 +147,20 @@ def test_so_many_compilers_run_as_there_is_memory_for():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="who holds a file is looked up as Linux tells it")
-def test_what_a_build_that_was_killed_has_left_is_not_waited_for(tmp_path):
+def test_what_a_build_that_was_killed_has_left_is_not_waited_for(tmp_path, capsys):
     """PyTorch waits for ever where a file is there that it makes while it compiles, and who is killed leaves behind."""
     lock = tmp_path / "lock"
     lock.touch()
     wait_for_others(lock)
     assert not lock.exists()
+    assert capsys.readouterr().err == ""
     with lock.open("w") as held:
         waiting = threading.Thread(target=wait_for_others, args=(lock,))
         waiting.start()
         waiting.join(0.1)
         assert waiting.is_alive()
         assert lock.exists()
+        assert report(capsys.readouterr().err.splitlines()[0]) == {"stage": "kernels"}
         held.close()
         waiting.join(10)
     assert not waiting.is_alive()
