@@ -15,11 +15,14 @@ from tests.processes import running
 
 from weighbridge.base.database import Database
 from weighbridge.base.paths import default_paths
+from weighbridge.cli.at_endpoints import the_endpoints
 from weighbridge.cli.loading import add_load_options, owner_of_engines
 from weighbridge.formats.variant import Role
 from weighbridge.library.marks import Marks
 from weighbridge.library.model import Model
 from weighbridge.running import launcher
+from weighbridge.running.endpoints import table
+from weighbridge.running.endpoints.endpoint import Listed, Reached
 from weighbridge.running.readiness import free_port
 
 COMMAND = [sys.executable, "-m", "weighbridge", "serve"]
@@ -48,9 +51,22 @@ def test_one_line_once_ready_and_sigterm_ends_all(models):
         body = {"messages": [{"role": "user", "content": "hello"}]}
         answer = httpx2.post(f"{told['url']}/v1/chat/completions", json=body, trust_env=False, timeout=20).json()
         assert answer["choices"][0]["message"]["content"] == "hello"
+        with the_endpoints() as endpoints:
+            endpoints.add("localhost:1", title="box")
+            table.write_reached(endpoints._database, "box", Reached(1.0, models=(Listed("a"),)))
+            assert ids_at(told["url"]) == ["a@box", "parrot", "slow"]
+            endpoints.remove("box")
+            assert ids_at(told["url"]) == ["parrot", "slow"]
+            endpoints.add(told["url"], title="self")
+            assert endpoints.reach("self").cause.code == "endpoint.self"
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
         assert not any(child.is_running() for child in children)
+
+
+def ids_at(url):
+    listed = httpx2.get(f"{url}/v1/models", trust_env=False, timeout=20).json()
+    return sorted(model["id"] for model in listed["data"])
 
 
 def test_the_port_is_that_of_the_settings_unless_told(models, home):

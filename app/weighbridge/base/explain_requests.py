@@ -63,6 +63,10 @@ REQUESTS: Mapping[str, tuple[str, str]] = {
         mark("{model} would be loaded without a projector, and would not see the picture: nothing was sent."),
         mark("Take the picture away, or load the model with its projector."),
     ),
+    "picture.not_taken": (
+        mark("{model} takes no pictures, as {endpoint} says: nothing was sent."),
+        mark("Take the picture away, or ask a model that takes pictures."),
+    ),
     "picture.pixels": (
         mark("{path} has {megapixels} megapixels; {limit} are the most."),
         mark("Make it smaller: a model looks at far fewer."),

@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
             load = owned.supervisor.default_load(model)
             if arguments.show_command:
                 return _show_command(model, load, arguments.engines())
-            if arguments.image and model.remote is None:
+            if arguments.image:
                 _check_sight(model, load, arguments.engines())
             if refuse_what_will_not_fit(arguments, model, load):
                 return FAILED
@@ -133,11 +133,16 @@ def _show_command(model: Model, load: Load, engines: Mapping[str, Engine]) -> in
 
 
 def _check_sight(model: Model, load: Load, engines: Mapping[str, Engine]) -> None:
-    """Before anything is loaded. What a model of an endpoint sees is told by its answer."""
+    """Before anything is loaded. What a model of an endpoint sees is told by its server, or by its answer."""
     from weighbridge.cli.pictures import check_sight
     from weighbridge.hardware.detect import detect
     from weighbridge.running.choose import engine_for
+    from weighbridge.running.sight import not_shown, sees
 
+    if model.remote is not None:
+        if sees(model, load) is False:
+            raise not_shown(model)
+        return
     check_sight(model, engine_for(model, engines.values(), load, detect), load)
 
 

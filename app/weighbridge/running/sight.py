@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from weighbridge.base.errors import Refused
 from weighbridge.library.model import Model
 from weighbridge_engines.api import Capability, Engine, Load
 
@@ -18,6 +19,13 @@ class Blind(StrEnum):
 def sees(model: Model, load: Load) -> bool | None:
     """Whether `model`, loaded by `load`, is shown pictures; None where an endpoint serves it and does not say."""
     return load.projector is not None if model.remote is None else model.remote.sees
+
+
+def not_shown(model: Model) -> Refused:
+    """The refusal to send a picture to `model`, which is not shown any."""
+    if model.remote is not None:
+        return Refused("picture.not_taken", model=model.id, endpoint=model.remote.endpoint)
+    return Refused("picture.not_sent", model=model.title)
 
 
 def blindness(engine: Engine, load: Load) -> Blind | None:

@@ -108,7 +108,7 @@ def test_pictures_go_to_what_may_take_them(page, served, qapp, sees, sent):
         (message,) = page.dialogue._answering._ask.messages
         assert message["content"][0] == {"type": "image_url", "image_url": {"url": picture.url}}
     else:
-        assert page._error.error.code == "picture.not_sent"
+        assert page._error.error.code == "picture.not_taken"
 
 
 def test_the_strip_has_no_memory_for_it(page, answered):

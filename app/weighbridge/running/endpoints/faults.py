@@ -15,6 +15,7 @@ from weighbridge_engines.api import Cause
 
 _SHOWN = 200
 _WAIT = re.compile(r"\d{1,9}(\.\d{0,6})?")
+_SOURCE_LINE = re.compile(r" \(_ssl\.c:\d+\)")
 _NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EHOSTDOWN, errno.ENETDOWN)
 
 
@@ -103,4 +104,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _words(error: BaseException) -> str:
-    return printable(str(error) or type(error).__name__)[:_SHOWN]
+    """Its own words; of a certificate that was refused, what is wrong with it."""
+    refused = next((each for each in _chain(error) if isinstance(each, ssl.SSLCertVerificationError)), None)
+    said = getattr(refused, "verify_message", "") or str(error) or type(error).__name__
+    return printable(_SOURCE_LINE.sub("", said))[:_SHOWN]

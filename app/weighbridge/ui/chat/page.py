@@ -19,7 +19,7 @@ from weighbridge.chat.client import ChatClient
 from weighbridge.chat.conversation import Attached, Conversation, Message
 from weighbridge.chat.meter import Reading
 from weighbridge.library.model import Model, Reach
-from weighbridge.running.sight import sees
+from weighbridge.running.sight import not_shown, sees
 from weighbridge.running.state import Running, State
 from weighbridge.ui.asking import Asking
 from weighbridge.ui.chat.attaching import Attaching
@@ -161,7 +161,7 @@ class ChatPage(Page):
 
     def _send(self, words: str, pictures: tuple[Attached, ...], model: Model, load: Load) -> None:
         if pictures and sees(model, load) is False:
-            self._error.show_error(Refused("picture.not_sent", model=model.title))
+            self._error.show_error(not_shown(model))
             return
         options = self._options.options
         self._strip.clear()
