@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from weighbridge_engines.api import Cause, Load, Unsupported
-from weighbridge_engines.exl_controls import DEFAULT_BATCH, PAGE
+from weighbridge_engines.exl_controls import DEFAULT_BATCH, PAGE, cache_kinds
 from weighbridge_engines.exl_folder import model_folder, vocabulary
 from weighbridge_engines.exl_kernels import told_building
 from weighbridge_engines.exl_log import say, say_problem
@@ -63,14 +63,19 @@ def imported(library: Library, load: Load) -> Any:
     return package
 
 
-def opened(parts: AnyParts, effective: Mapping[str, object], read: Callable[[AnyParts], object]) -> AnyParts:
-    """`parts` after `read`, or closed where that fails. What is `effective` is told before a draft is, whose own values
-    would follow.
+def opened(
+    parts: AnyParts, load: Load, effective: Mapping[str, object], read: Callable[[AnyParts, Load], object]
+) -> AnyParts:
+    """`parts` after `read`, or closed where that fails. What is `effective`, and the same in both libraries, is told
+    before a draft is, whose own values would follow.
     """
-    for name, value in effective.items():
+    keys, values = cache_kinds(load)
+    types = {"key_type": load.key_type or keys, "value_type": load.value_type or values}
+    shared = {"context": parts.context, "batch": parts.batch, "split_mode": load.split_mode or "layer"}
+    for name, value in {**shared, **types, **effective}.items():
         say(name, value)
     try:
-        read(parts)
+        read(parts, load)
     except BaseException:
         parts.close()
         raise

@@ -55,7 +55,13 @@ def loaded_parts(load: Load) -> V2Parts:
     context, paged = pages_of(load, int(config.max_seq_len)), _is_paged(config, load)
     parts = V2Parts(library, config, context, batch_of(load, context), paged=paged, slots=load.slots if paged else 1)
     parts.generation = import_module("exllamav2.generator")
-    return opened(parts, _effective(parts, load), lambda made: _load(made, load))
+    effective = {
+        "slots": parts.slots,
+        "slot_context": parts.share(load),
+        "unified": bool(load.unified),
+        "flash_attention": paged,
+    }
+    return opened(parts, load, effective, _load)
 
 
 def _config(library: Any, folder: Path) -> Any:
@@ -75,21 +81,6 @@ def _is_paged(config: Any, load: Load) -> bool:
         config.no_flash_attn = True
     attention: Any = import_module("exllamav2.attn")
     return bool(attention.has_flash_attn_with_paged) and not config.no_flash_attn
-
-
-def _effective(parts: V2Parts, load: Load) -> dict[str, object]:
-    keys, values = cache_kinds(load)
-    return {
-        "context": parts.context,
-        "slots": parts.slots,
-        "slot_context": parts.share(load),
-        "unified": bool(load.unified),
-        "batch": parts.batch,
-        "key_type": load.key_type or keys,
-        "value_type": load.value_type or values,
-        "flash_attention": parts.paged,
-        "split_mode": load.split_mode or "layer",
-    }
 
 
 def _load(parts: V2Parts, load: Load) -> None:

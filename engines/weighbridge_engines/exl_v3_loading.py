@@ -50,24 +50,14 @@ def loaded_parts(load: Load) -> V3Parts:
     library = imported(EXL3, load)
     config = library.Config.from_directory(str(chat_folder(load.model)))
     context = pages_of(load, config.max_position_embeddings)
-    parts = V3Parts(library, config, context, batch_of(load, context))
-    return opened(parts, _effective(parts, load), lambda made: _load(made, load))
-
-
-def _effective(parts: Parts, load: Load) -> dict[str, object]:
-    keys, values = cache_kinds(load)
-    return {
-        "context": parts.context,
+    effective = {
         "slots": load.slots,
-        "slot_context": parts.context,
+        "slot_context": context,
         "unified": True,
-        "batch": parts.batch,
-        "key_type": load.key_type or keys,
-        "value_type": load.value_type or values,
-        "split_mode": load.split_mode or "layer",
         "whole_window": bool(load.whole_window),
         "cpu_experts": load.cpu_experts or 0,
     }
+    return opened(V3Parts(library, config, context, batch_of(load, context)), load, effective, _load)
 
 
 def _load(parts: Parts, load: Load) -> None:
