@@ -67,6 +67,23 @@ def test_a_long_card_of_one_sign_is_gone_through_once(sign):
     assert len(plain_markdown("---\n" + sign * 300_000)) <= 200_000
 
 
+@pytest.mark.parametrize(
+    ("card", "lines", "last"),
+    [
+        ("|a|b|c|\n|-|-|-|\n" + "|1|2|3|\n" * 2_000 + "after", 375 + 3, "after"),
+        ("|1|2|3|\n" * 25_000, 375 + 2, "…"),
+        ("# h\n" * 40_000, 3_000 + 2, "…"),
+        ("`" * 100_001, 1, "`" * 10_000 + "…"),
+        ("|" * 2_000 + "\nafter", 2, "after"),
+        ("```\n" + "a | b\n" * 2_000 + "```", 2_002, "```"),
+    ],
+    ids=["rows", "rows without end", "headings", "signs", "columns", "code"],
+)
+def test_what_would_take_seconds_to_draw_is_cut(card, lines, last):
+    shown = plain_markdown(card).split("\n")
+    assert (len(shown), shown[-1]) == (lines, last)
+
+
 def test_a_spot_is_looked_into_and_after_a_failure_again():
     row = ChoiceRow(Offered(Spot("o/r", "4.0bpw")))
     assert (row.title, row.act) == ("4.0bpw", Act.LOOK)

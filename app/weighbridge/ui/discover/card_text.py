@@ -1,7 +1,8 @@
 """A model's card as plain Markdown: without what is only for the Hub's page. No Qt here.
 
 Cards are written by strangers, in Markdown mixed with HTML. Tags are taken out and their text stays; pictures are named
-in one word, for none is fetched; code is left as it is.
+in one word, for none is fetched; code is left as it is. What would take seconds to draw is cut, and ends in a sign
+for that.
 """
 
 from __future__ import annotations
@@ -9,6 +10,11 @@ from __future__ import annotations
 import re
 
 MOST_CHARACTERS = 200_000
+MOST_LINES, MOST_IN_LINE = 3_000, 10_000
+MOST_CELLS = 1_500
+"""Of all tables together: with each, all of them are laid out anew."""
+
+CUT = "…"
 _DASHES = "---"
 _COMMENT = re.compile(r"<!--"), re.compile(r"-->")
 _TAG = re.compile(r"</?(?P<name>[A-Za-z][A-Za-z0-9]{0,15})(?P<rest>\s[^<>]{0,2000})?/?>")
@@ -55,7 +61,22 @@ def plain_markdown(card: str) -> str:
             kept.append(line)
         else:
             prose.append(line)
-    return "\n".join([*kept, *_without_tags(prose)]).strip()
+    return "\n".join(_bounded([*kept, *_without_tags(prose)])).strip()
+
+
+def _bounded(lines: list[str]) -> list[str]:
+    """As many lines, and as much of each, as are drawn in no time."""
+    kept: list[str] = []
+    cells, fenced = 0, False
+    for line in lines[:MOST_LINES]:
+        fenced ^= _FENCE.match(line) is not None
+        in_table = "|" in line and not fenced
+        cells += line.count("|") * in_table
+        if cells <= MOST_CELLS or not in_table:
+            kept.append(line if len(line) <= MOST_IN_LINE else f"{line[:MOST_IN_LINE]}{CUT}")
+        elif kept[-1:] != [CUT]:
+            kept += ["", CUT]
+    return kept if len(lines) <= MOST_LINES or kept[-1:] == [CUT] else [*kept, "", CUT]
 
 
 def _without_front(lines: list[str]) -> list[str]:
