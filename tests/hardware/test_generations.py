@@ -69,6 +69,7 @@ def test_what_the_driver_tells_decides_over_the_name(capability, expected, table
         ("amd", "AMD Instinct MI100", "cdna1"),
         ("amd", "AMD Instinct MI250X", "cdna2"),
         ("amd", "AMD Instinct MI300X", "cdna3"),
+        ("amd", "AMD Instinct MI300X OAM", "cdna3"),
         ("amd", "AMD Instinct MI355X", "cdna4"),
         ("amd", "AMD Radeon Graphics (RADV GFX1151)", "strix-halo"),
         ("amd", "AMD Radeon Graphics (RADV PHOENIX)", "rdna3-apu"),

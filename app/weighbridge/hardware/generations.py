@@ -55,9 +55,9 @@ _AMD = _families(
     (r"80[2-6]0s|ryzen ai max\+?(?: pro)? \d{3}", "strix-halo"),
     (r"rx 90[67]0(?: xt| gre)?|ai pro r9[67]00s?d?", "rdna4"),
     (r"mi100", "cdna1"),
-    (r"mi2[15]0x?", "cdna2"),
-    (r"mi3(?:00[xac]|08x|25x)", "cdna3"),
-    (r"mi35[05]x", "cdna4"),
+    (r"mi2[15]0x?(?: oam| vf)?", "cdna2"),
+    (r"mi3(?:00[xac]|08x|25x)(?: oam| vf)?", "cdna3"),
+    (r"mi35[05]x(?: oam| vf)?", "cdna4"),
 )
 _INTEL = _families(
     (r"arc (?:pro )?a\d{2,3}m?", "alchemist"),
