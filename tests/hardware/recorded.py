@@ -93,6 +93,12 @@ class RecordedNvml:
     def nvmlDeviceGetPowerManagementDefaultLimit(self, handle):
         return self._number(handle, "default")
 
+    def nvmlDeviceGetP2PStatus(self, handle, other, index):
+        """`linked` are the places of the cards that NVLink joins this one to."""
+        assert index == 2
+        place = next(place for place, card in enumerate(self.cards) if card is other)
+        return 0 if place in self._number(handle, "linked") else 5
+
 
 class RecordedHost:
     """A machine as it was recorded. `files` are texts by path; `programs` are what programs print, by their last name.

@@ -208,3 +208,24 @@ def test_a_jetson_without_the_library_is_known_by_its_board():
     (device,) = find_nvidia(host, SYSTEM, Table(())).devices
     assert device.memory.kind is MemoryKind.UNIFIED
     assert device.memory.total_bytes == 128 * GIB
+
+
+@pytest.mark.parametrize(
+    ("linked", "told"),
+    [
+        ([None], [None]),
+        ([[1], [0]], [True, True]),
+        ([[], []], [False, False]),
+        ([None, None], [None, None]),
+        ([[1, 2], [0, 2], [0, 1]], [True, True, True]),
+        ([[2], [3], [0], [1]], [None, None, None, None]),  # bridges in pairs: some are joined, others are not
+    ],
+)
+def test_whether_nvlink_joins_the_cards(linked, told):
+    nvml = RecordedNvml(*({**RTX, "linked": each} for each in linked))
+    assert [card.nvlink for card in found(nvml).devices] == told
+
+
+def test_beside_a_card_that_does_not_answer_nothing_is_said_of_links():
+    nvml = RecordedNvml({**RTX, "linked": [1]}, {**RTX, "linked": [0]}, 15)
+    assert [card.nvlink for card in found(nvml).devices] == [None, None]

@@ -96,7 +96,8 @@ class Device:
 
     `memory` is the pool it works in. `also` is a second pool of another kind, such as system memory that it may borrow:
     the two are never added up. `pci_id` tells one card seen in two ways; `seen_by` are the engines that can use it.
-    `problems` are the questions it left open. `gpu_cores` tells which of Apple's chips of one name it is.
+    `problems` are the questions it left open. `gpu_cores` tells which of Apple's chips of one name it is. `nvlink` is
+    True where NVLink joins it to every other card of NVIDIA here, False where to none; None is some, or unknown.
     """
 
     id: str
@@ -113,6 +114,7 @@ class Device:
     sensors: Sensors = Sensors()
     seen_by: tuple[Sight, ...] = ()
     gpu_cores: int | None = None
+    nvlink: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from weighbridge.hardware.nvml import LIBRARY_MISSING, Fault, Nvml, say, start, text, whole
@@ -19,6 +20,8 @@ from weighbridge.hardware.nvml import LIBRARY_MISSING, Fault, Nvml, say, start, 
 _UNIFIED_NAMES = ("gb10", "orin", "xavier", "thor", "tegra", "n1x")
 """Parts of names of chips that share one memory with the processor."""
 _TEMPERATURE_OF_GPU = 0
+_BY_NVLINK, _OK, _UNKNOWN = 2, 0, 6
+"""NVML_P2P_CAPS_INDEX_NVLINK, NVML_P2P_STATUS_OK and NVML_P2P_STATUS_UNKNOWN."""
 
 
 def look(nvml: Nvml) -> dict[str, Any]:
@@ -40,21 +43,37 @@ def _cards(nvml: Nvml) -> dict[str, Any]:
     if not count:
         return {"cards": [], "faults": [{"code": "nvidia.no_card", "values": {"driver": driver or "?"}}]}
     cards: list[dict[str, Any]] = []
+    whole_cards: list[tuple[Any, dict[str, Any]]] = []
     faults: list[Fault] = []
     for index in range(count):
         handle, fault = say(nvml, f"card {index}", "nvmlDeviceGetHandleByIndex", index)
         if fault is not None:
             faults.append({"code": "nvidia.card_lost", "values": {"index": index, **fault["values"]}})
             continue
-        card = {"id": f"cuda{index}", "driver": driver, "slice_of_bytes": None, **_card(nvml, handle)}
+        card = {"id": f"cuda{index}", "driver": driver, "slice_of_bytes": None, "nvlink": None, **_card(nvml, handle)}
         slices = _slices(nvml, handle, card)
         if slices is None:
+            whole_cards.append((handle, card))
             cards.append(card)
         elif slices:
             cards += slices
         else:
             faults.append({"code": "nvidia.mig_empty", "values": {"name": card["name"] or "NVIDIA"}})
+    for handle, card in whole_cards if len(whole_cards) == count else ():
+        card["nvlink"] = _joined(_link(nvml, handle, other) for other, _ in whole_cards if other is not handle)
     return {"cards": cards, "faults": faults}
+
+
+def _link(nvml: Nvml, handle: Any, other: Any) -> bool | None:
+    """Whether two cards reach each other over NVLink, directly or through a switch; None where nobody tells."""
+    status = whole(say(nvml, "NVLink", "nvmlDeviceGetP2PStatus", handle, other, _BY_NVLINK)[0])
+    return None if status in (None, _UNKNOWN) else status == _OK
+
+
+def _joined(links: Iterable[bool | None]) -> bool | None:
+    """True where all are, False where none is; None for one card, for some of several, and where one is unknown."""
+    told = set(links)
+    return told.pop() if len(told) == 1 else None
 
 
 def _slices(nvml: Nvml, handle: Any, card: dict[str, Any]) -> list[dict[str, Any]] | None:
@@ -68,7 +87,7 @@ def _slices(nvml: Nvml, handle: Any, card: dict[str, Any]) -> list[dict[str, Any
         part, fault = say(nvml, f"slice {index}", "nvmlDeviceGetMigDeviceHandleByIndex", handle, index)
         if fault is None:  # the places that are not taken answer "not found"
             of_card = {name: card[name] for name in ("driver", "compute_capability", "pci_id")}
-            own = {**_card(nvml, part), **of_card, "sensors": {}}
+            own = {**_card(nvml, part), **of_card, "sensors": {}, "nvlink": None}
             slices.append({"id": f"{card['id']}.{index}", "slice_of_bytes": card["total_bytes"], **own})
     return slices
 

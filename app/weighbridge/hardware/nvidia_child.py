@@ -83,6 +83,7 @@ def _device(card: Mapping[str, Any], system: Memory, table: Table) -> Device:
         problems=_causes(card["faults"]),
         integrated=card["unified"],
         sensors=Sensors(**card["sensors"]),
+        nvlink=card["nvlink"],
     )
 
 

@@ -162,6 +162,27 @@ def test_where_nothing_here_fits_what_is_the_least_short_is_named():
     assert short.values["short_bytes"] > 0
 
 
+@pytest.mark.parametrize(
+    ("nvlink", "link", "basis"),
+    [
+        ((True, True), Link.NVLINK, "link_told"),
+        ((False, False), Link.PCIE, "link_told"),
+        ((None, None), Link.UNKNOWN, "link_not_told"),
+        ((True, None), Link.UNKNOWN, "link_not_told"),
+    ],
+)
+def test_what_joins_the_cards_is_prefilled_where_their_driver_tells(nvlink, link, basis):
+    ground = with_cards("RTX 3090", 2)
+    cards = [replace(card, nvlink=one) for card, one in zip(ground.around.machine.devices, nvlink, strict=True)]
+    machine = replace(ground.around.machine, devices=tuple(cards))
+    told = prefilled(replace(ground, around=replace(ground.around, machine=machine)))
+    assert (told.answers.link, told.basis["link"].code) == (link, basis)
+    elsewhere = prefilled(
+        replace(ground, around=replace(ground.around, machine=machine)), {"hardware": Hardware.NVIDIA_SERVER}
+    )
+    assert elsewhere.answers.link is Link.UNKNOWN
+
+
 def test_on_a_machine_of_another_kind_no_model_is_weighed_and_nothing_else_is_taken_from_this_one():
     here = on_rtx(10)
     mac = prefilled(here, {"hardware": Hardware.APPLE})

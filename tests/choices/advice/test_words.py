@@ -35,6 +35,7 @@ OF_PREFILL = {
     "from_model",
     "one_device",
     "link_not_told",
+    "link_told",
     "no_card",
     "one_memory",
 }

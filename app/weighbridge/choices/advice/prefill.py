@@ -11,7 +11,7 @@ from weighbridge.choices.advice.answers import Answers, Link, ModelKind, Room
 from weighbridge.choices.advice.at_hand import model_for
 from weighbridge.choices.advice.case import Case, case_of
 from weighbridge.choices.advice.ground import Ground
-from weighbridge.choices.advice.machine_kind import fast_of, hardware_of
+from weighbridge.choices.advice.machine_kind import cards_of, fast_of, hardware_of
 from weighbridge.choices.choice import Choice
 from weighbridge.estimates.fit import Verdict
 from weighbridge.formats.variant import Role
@@ -40,7 +40,11 @@ def prefilled(ground: Ground, given: Mapping[str, Any] | None = None) -> Prefill
     answers = replace(answers, room=_room(choice, case), kind=_kind(choice), link=_link(case))
     basis = {name: Reason("usual") for name in Answers.__dataclass_fields__}
     seen = {"device": here.name, "cards": here.count, "bytes": here.total_bytes}
-    basis |= {"hardware": Reason("from_machine", seen), "context": Reason("from_settings"), "link": _of_link(case)}
+    basis |= {
+        "hardware": Reason("from_machine", seen),
+        "context": Reason("from_settings"),
+        "link": _of_link(case, answers.link),
+    }
     if choice is not None:
         told = [name for name in ("room", "kind") if getattr(answers, name) not in (Room.UNKNOWN, ModelKind.UNKNOWN)]
         basis |= dict.fromkeys(told, Reason("from_model", {"model": choice.model.title}))
@@ -82,10 +86,17 @@ def _kind(choice: Choice | None) -> ModelKind:
 
 
 def _link(case: Case) -> Link:
-    return Link.NONE if case.fast.count == 1 else Link.UNKNOWN
+    if case.fast.count == 1:
+        return Link.NONE
+    joined = {card.nvlink for card in cards_of(case.ground.around.machine)}
+    if joined == {True}:
+        return Link.NVLINK
+    return Link.PCIE if joined == {False} else Link.UNKNOWN
 
 
-def _of_link(case: Case) -> Reason:
+def _of_link(case: Case, link: Link) -> Reason:
     if case.fast.count == 1:
         return Reason("one_device")
+    if link is not Link.UNKNOWN:
+        return Reason("link_told")
     return Reason("usual") if case.cards is None else Reason("link_not_told", {"cards": case.cards})

@@ -172,6 +172,7 @@ _BASES: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "one_device": lambda values: text("there is one"),
     "no_card": lambda values: text("there is no card"),
     "one_memory": lambda values: text("card and processor share it"),
+    "link_told": lambda values: text("as the driver tells"),
     "link_not_told": lambda values: _not_told(values["cards"]),
 }
 
