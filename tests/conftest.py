@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import shutil
 import threading
 import time
 import weakref
@@ -100,13 +101,39 @@ def smollm2():
     return starter_model()
 
 
+@pytest.fixture(scope="session")
+def told_devices(tmp_path_factory):
+    """What the engines that are installed see, as a first start remembers it."""
+    from weighbridge.hardware.detect import detect
+    from weighbridge.running.devices import FILE, EngineDevices
+    from weighbridge_engines.catalogue import catalogue
+
+    data = tmp_path_factory.mktemp("told")
+    EngineDevices(catalogue(), data).told(detect())
+    return data / FILE
+
+
+@pytest.fixture
+def known_devices(home, told_devices):
+    """The engines were asked what they see before: asking all of them takes more than a second."""
+    data = home / "data"
+    data.mkdir(parents=True, exist_ok=True)
+    shutil.copy(told_devices, data)
+
+
 @pytest.fixture(autouse=True)
 def garbage_on_the_main_thread(request):
-    """As in the window: a widget in a cycle must not be destroyed by whatever thread happens to allocate."""
+    """As in the window: a widget in a cycle must not be destroyed by whatever thread happens to allocate.
+
+    Those that the test has closed go now. Else they stand until the next test waits, and are dressed anew with it.
+    """
     if not {"qtbot", "qapp"} & set(request.fixturenames):
         yield
         return
+    from PySide6.QtCore import QCoreApplication, QEvent
+
     gc.disable()
     yield
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect(0)
     gc.enable()

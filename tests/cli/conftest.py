@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -11,25 +10,6 @@ from tests.cli.fitting import CASES, ENGINE, FILE_BYTES, TOLD
 
 from weighbridge.choices.choice import Surroundings
 from weighbridge.cli import surroundings as looked_at
-from weighbridge.hardware.detect import detect
-from weighbridge.running.devices import FILE, EngineDevices
-from weighbridge_engines.catalogue import catalogue
-
-
-@pytest.fixture(scope="session")
-def told_devices(tmp_path_factory):
-    """What the engines that are installed see, as a first command remembers it."""
-    data = tmp_path_factory.mktemp("told")
-    EngineDevices(catalogue(), data).told(detect())
-    return data / FILE
-
-
-@pytest.fixture
-def known_devices(home, told_devices):
-    """The engines were asked what they see before: asking all of them takes more than a second."""
-    data = home / "data"
-    data.mkdir(parents=True, exist_ok=True)
-    shutil.copy(told_devices, data)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ WAIT_S = 60
 
 
 @pytest.fixture
-def start():
+def start(known_devices):
     """Starts processes; those that still run at the end are killed."""
     started = []
 

@@ -72,7 +72,7 @@ def test_load_ask_stop_half_way_and_close(qtbot, program):
     assert not any(child.is_running() for child in children)
 
 
-def test_a_killed_window_leaves_no_engine(smollm2, home):
+def test_a_killed_window_leaves_no_engine(smollm2, home, known_devices):
     port = free_port()
     (home / "config").mkdir(parents=True)
     (home / "config" / "settings.toml").write_text(f"port_on = true\nport = {port}\n")
@@ -106,7 +106,7 @@ def _begin_an_answer(url):
                 return
 
 
-def test_a_context_that_will_not_fit_is_asked_about_and_a_smaller_one_loads(qtbot, program, monkeypatch):
+def test_a_context_that_will_not_fit_is_asked_about_and_a_smaller_one_loads(known_devices, qtbot, program, monkeypatch):
     window = program.window
     qtbot.addWidget(window)
     program.open()
