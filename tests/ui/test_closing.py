@@ -49,7 +49,8 @@ def tray(monkeypatch):
 def window(qtbot, full):
     made = Window(full.theme, full.settings, full.bus)
     qtbot.addWidget(made, before_close_func=lambda window: window.shut())
-    made.fill(full, MAKERS, "library")
+    made.take(full, MAKERS)
+    made.show_first("library")
     made.show()
     return made
 

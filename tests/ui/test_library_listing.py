@@ -50,7 +50,8 @@ def test_what_is_chosen_stays_chosen_while_models_come(qtbot, full, page):
     page.table.choose("Qwen3-8B-Q4_K_M")
     scrolled = page.table.verticalScrollBar().value()
     some = next(full.paths.models.rglob("Qwen3-8B-Q4_K_M.gguf"))
-    (some.parent / "Added-1B-Q4_K_M.gguf").write_bytes(some.read_bytes()[:64])
+    with some.open("rb") as file:
+        (some.parent / "Added-1B-Q4_K_M.gguf").write_bytes(file.read(64))
     page.rescan()
     qtbot.waitUntil(lambda: "Added-1B-Q4_K_M" in ids(page))
     assert page.table.chosen.model.id == "Qwen3-8B-Q4_K_M"

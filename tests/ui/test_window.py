@@ -54,13 +54,15 @@ GIB = 1 << 30
 
 @pytest.fixture
 def window(qtbot, full):
+    """On the Library. The other pages are made once they are gone to: to make all takes most of the time of a test."""
     made = Window(full.theme, full.settings, full.bus)
     qtbot.addWidget(made, before_close_func=lambda _window: made.shut())
-    made.fill(full, MAKERS, "library")
+    made.take(full, MAKERS)
+    made.show_first("library")
     with qtbot.waitActive(made):
         made.show()
         made.activateWindow()
-    qtbot.waitUntil(made.pages["library"]._rescan.isEnabled)
+    qtbot.waitUntil(made.page._rescan.isEnabled)
     return made
 
 
@@ -309,23 +311,23 @@ def name_of(widget):
     return name_of(parent) if parent is not None and parent.focusPolicy() != Qt.FocusPolicy.NoFocus else ""
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_no_part_of_a_page_is_shown_as_a_window_of_its_own(qtbot, windows_shown, window, full, name):
+def test_no_part_of_a_page_is_shown_as_a_window_of_its_own(qtbot, windows_shown, window, full):
     full.supervisor.become(full.bus, running())
-    window.show_page(name)
-    qtbot.wait(50)
-    assert set(windows_shown) == {"Window "}
+    for name in MAKERS:
+        window.show_page(name)
+        qtbot.wait(50)
+        assert (name, set(windows_shown)) == (name, {"Window "})
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_every_focusable_widget_has_a_name_and_every_action_its_keys_or_place(window, full, name):
+def test_every_focusable_widget_has_a_name_and_every_action_its_keys_or_place(window, full):
     full.supervisor.become(full.bus, running())
-    window.show_page(name)
-    nameless = [widget for widget in focusable(window) if widget.isVisible() and not name_of(widget)]
-    assert nameless == []
-    for action in window.page.findChildren(QAction, options=Qt.FindChildOption.FindDirectChildrenOnly):
-        assert action.text()
-        assert action in window.page.actions()  # so the palette offers it
+    for name in MAKERS:
+        window.show_page(name)
+        nameless = [widget for widget in focusable(window) if widget.isVisible() and not name_of(widget)]
+        assert (name, nameless) == (name, [])
+        for action in window.page.findChildren(QAction, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            assert action.text()
+            assert action in window.page.actions()  # so the palette offers it
 
 
 def in_a_group(widget):
@@ -340,10 +342,8 @@ def test_arrows_go_through_the_pages(window):
     assert window.page_name == "chat"
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_tab_goes_round_all_that_can_be_focused(window, full, name):
-    window.show_page(name)
-    wanted = {
+def to_be_reached(window):
+    return {
         widget
         for widget in focusable(window)
         if widget.isVisible()
@@ -353,11 +353,16 @@ def test_tab_goes_round_all_that_can_be_focused(window, full, name):
         and not isinstance(widget, QScrollArea)
         and not in_a_group(widget)
     }
-    reached = set()
-    for _ in range(4 * len(wanted)):
-        QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Tab)
-        reached.add(QApplication.focusWidget())
-    assert wanted - reached == set()
+
+
+def test_tab_goes_round_all_that_can_be_focused(window, full):
+    for name in MAKERS:
+        window.show_page(name)
+        wanted, reached = to_be_reached(window), set()
+        for _ in range(4 * len(wanted)):
+            QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Tab)
+            reached.add(QApplication.focusWidget())
+        assert (name, wanted - reached) == (name, set())
 
 
 def test_no_two_actions_have_the_same_keys(window):
@@ -367,15 +372,15 @@ def test_no_two_actions_have_the_same_keys(window):
         assert sorted(used) == sorted(set(used))
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_the_pages_fit_the_smallest_window(window, full, name):
+def test_the_pages_fit_the_smallest_window(window, full):
     full.supervisor.become(full.bus, running())
     window.resize(*MINIMUM)
-    window.show_page(name)
-    QTest.qWait(20)
-    page = window.page
-    outside = [widget for widget in page.findChildren(QWidget) if widget.isVisible() and not fits(widget, page)]
-    assert outside == []
+    for name in MAKERS:
+        window.show_page(name)
+        QTest.qWait(20)
+        page = window.page
+        outside = [widget for widget in page.findChildren(QWidget) if widget.isVisible() and not fits(widget, page)]
+        assert (name, outside) == (name, [])
 
 
 def fits(widget, page):

@@ -10,6 +10,7 @@ from tests.ui.fakes import GIB, machine
 
 from weighbridge.hardware.machine import Device, Memory, MemoryKind, Sight
 from weighbridge.ui.load.sheet import LoadSheet
+from weighbridge.ui.pages.page import Page
 from weighbridge.ui.program import _makers
 from weighbridge.ui.window import Window
 
@@ -58,12 +59,17 @@ def model(known):
     return next(one for one in known.library.models if one.id == "Qwen3-8B-Q4_K_M")
 
 
+def _empty(_services):
+    return Page()
+
+
 @pytest.fixture
 def window(qtbot, known):
+    """With the Library and the chat; the other pages are empty."""
     made = Window(known.theme, known.settings, known.bus)
     qtbot.addWidget(made, before_close_func=lambda _window: made.shut())
-    makers = {name: make for name, make in _makers().items() if name not in ("discover", "engines")}
-    made.fill(known, {"discover": makers["machine"], "engines": makers["machine"], **makers}, "library")
+    makers = {name: make if name in ("library", "chat") else _empty for name, make in _makers().items()}
+    made.fill(known, makers, "library")
     with qtbot.waitActive(made):
         made.show()
         made.activateWindow()
