@@ -44,7 +44,7 @@ class EndpointServer:
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self.port = self._server.server_address[1]
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,))
 
     def __enter__(self):
         self._thread.start()

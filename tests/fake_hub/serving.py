@@ -32,7 +32,7 @@ class Service:
         self.away = False
         self.errors: list[BaseException] = []
         self._server = _Server(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), name=f"fake {name}")
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,), name=f"fake {name}")
 
     @property
     def address(self) -> str:

@@ -32,7 +32,7 @@ class XetHttp:
         self.closing = threading.Event()
         self.stalled = threading.Event()
         self._server = _Server(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), name="fake xet")
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,), name="fake xet")
 
     @property
     def address(self) -> str:

@@ -17,7 +17,7 @@ class FakeHub:
         self.gave_up = False
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = False
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,))
 
     @property
     def address(self):

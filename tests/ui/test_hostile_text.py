@@ -57,7 +57,7 @@ class _Count(socketserver.BaseRequestHandler):
 def listener():
     server = socketserver.TCPServer(("127.0.0.1", 0), _Count)
     server.seen = []
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.005,))
     thread.start()
     yield server
     server.shutdown()

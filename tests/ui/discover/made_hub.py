@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 
 from tests.fake_hub import FakeHub, Made
@@ -159,6 +160,7 @@ def add_many(hub: FakeHub, repo_id: str, count: int) -> None:
     name_hashes(repo, "main")
 
 
+@cache
 def gguf_content(made: Dense, quant: str) -> Made:
     """A file with all tensors in its header."""
     type_id, file_type = QUANTS[quant]

@@ -338,7 +338,7 @@ def test_offline_says_offline_and_one_press_goes_on(qtbot, page, asked):
 
 
 def test_a_limit_counts_down_and_the_search_goes_on_by_itself(qtbot, page, fake):
-    fake.faults.next(RateLimited(seconds=2), on="api")
+    fake.faults.next(RateLimited(seconds=1), on="api")
     look_for(qtbot, page, "qwen3")
     qtbot.waitUntil(lambda: page.status.startswith("The Hub asks to wait"))
     qtbot.waitUntil(lambda: len(page.list.rows) == 5 and not page.errors.isVisible())

@@ -1,6 +1,7 @@
 """Servers that someone else runs, in the window: added, asked, given a key, removed."""
 
 import threading
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -34,7 +35,7 @@ class _Server(BaseHTTPRequestHandler):
 def server():
     made = ThreadingHTTPServer(("127.0.0.1", 0), _Server)
     made.key = ""
-    thread = threading.Thread(target=made.serve_forever, args=(0.02,))
+    thread = threading.Thread(target=made.serve_forever, args=(0.005,))
     thread.start()
     yield made
     made.shutdown()
@@ -171,6 +172,13 @@ def test_it_is_removed_only_once_that_was_asked(qtbot, section, endpoints, serve
     qtbot.waitUntil(lambda: section.rows == {})
     assert endpoints.all == ()
     assert section._none.isVisible()
+
+
+def test_what_another_process_has_added_is_there_at_the_next_look(qtbot, section, endpoints, tmp_path):
+    with closing(Database(tmp_path / "data.db")) as beside:
+        Endpoints(beside, Keys(tmp_path, lambda: None), NetworkLog(), lambda: False).add("localhost:1", title="Box")
+    section._driving.refresh()
+    qtbot.waitUntil(lambda: set(section.rows) == {"box"})
 
 
 def test_a_refusal_to_ask_stands_beside_it(qtbot, section, endpoints, monkeypatch):

@@ -147,7 +147,7 @@ class _Count(http.server.BaseHTTPRequestHandler):
 def listener():
     server = http.server.HTTPServer(("127.0.0.1", 0), _Count)
     server.seen = []
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.005,))
     thread.start()
     yield server
     server.shutdown()
