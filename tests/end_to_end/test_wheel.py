@@ -28,7 +28,7 @@ def environment(tmp_path_factory):
     check([*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(place), str(ROOT)])
     check([sys.executable, "-m", "venv", "--without-pip", str(place / "environment")])
     (wheel,) = place.glob("*.whl")
-    check([*pip, "--python", str(place / "environment"), "install", str(wheel)])
+    check([*pip, "--python", str(place / "environment"), "install", "--no-compile", str(wheel)])
     return place / "environment"
 
 

@@ -101,7 +101,7 @@ def lines():
 
 @pytest.fixture(scope="module")
 def session(smollm2, lines):
-    load = Load(str(smollm2), context=500, threads=1, batch_threads=2, batch=64)
+    load = Load(str(smollm2), context=250, threads=1, batch_threads=2, batch=32)
     one = open_here(load, lines.append, lambda: False)
     yield one
     one.close()
@@ -112,12 +112,13 @@ def test_the_log_tells_what_is_really_used(session, lines):
     told = {}
     for line in lines:
         told |= llama_log.report(line)
-    assert (told["context"], told["batch"], told["slots"]) == (512, 64, 1)
+    assert (told["context"], told["batch"], told["slots"]) == (256, 32, 1)
     assert (told["threads"], told["batch_threads"]) == (1, 2)
     assert told["flash_attention"] is True
     sums = [llama_log.report(line) for line in lines]
-    # 30 layers x 3 KV heads x 64 elements x (K and V) x 2 bytes, for 512 cells.
-    assert sum(one.get("kv_bytes", 0) for one in sums) == 30 * 3 * 64 * 2 * 2 * 512
+    # 30 layers x 3 KV heads x 64 elements x (K and V) x 2 bytes, for 256 cells.
+    told_bytes = sum(one.get("kv_bytes", 0) for one in sums)
+    assert told_bytes == pytest.approx(30 * 3 * 64 * 2 * 2 * 256, rel=0.001)  # told in hundredths of a MiB
     assert next(one["stage"] for one in sums if "stage" in one) == "reading"
     assert not any(line[:2] == "D " for line in lines)
 
@@ -165,7 +166,8 @@ def test_what_was_held_before_changes_no_answer(session):
 @installed
 def test_seeds(session):
     def story(seed):
-        return said(session.stream(asked("Tell me of the sea.", sampling={"temperature": 1.0, "seed": seed})))
+        sampling = {"temperature": 1.0, "seed": seed}
+        return said(session.stream(asked("Tell me of the sea.", sampling=sampling, max_tokens=12)))
 
     assert story(7) == story(7)
     assert len({story(seed) for seed in range(4)}) > 1
@@ -207,12 +209,12 @@ def test_bias_and_an_answer_that_may_not_end(session):
 
 @installed
 def test_leaving_amid_the_prompt_or_the_answer_keeps_what_was_computed(session):
-    long = "harbour " * 400
+    long = "harbour " * 150
     stream = session.stream(asked(long))
-    while next(stream).prompt_done < 128:
+    while next(stream).prompt_done < 64:
         pass
     stream.close()
-    assert session.stream(asked(long)).__next__().prompt_cached >= 128
+    assert session.stream(asked(long)).__next__().prompt_cached >= 64
     stream = session.stream(asked("Count to a thousand.", max_tokens=None))
     for _ in range(5):
         next(stream)
@@ -280,18 +282,18 @@ def test_a_grammar_that_is_none_is_refused(session, grammar):
 @installed
 def test_a_prompt_too_long_is_told_with_both_numbers_and_the_next_is_answered(session):
     with pytest.raises(ContextExceeded) as exceeded:
-        list(session.stream(asked("harbour " * 600)))
-    assert exceeded.value.prompt_tokens > 600
-    assert exceeded.value.context == 512
+        list(session.stream(asked("harbour " * 300)))
+    assert exceeded.value.prompt_tokens > 300
+    assert exceeded.value.context == 256
     assert said(session.stream(asked("Say hello.", max_tokens=2)))
 
 
 @installed
 def test_an_answer_ends_with_the_context(session):
-    chunks = list(session.stream(asked("harbour " * 470, max_tokens=4096, ignore_eos=True)))
+    chunks = list(session.stream(asked("harbour " * 214, max_tokens=4096, ignore_eos=True)))
     total = next(chunk.prompt_total for chunk in chunks if chunk.prompt_total)
     assert chunks[-1].finish == "length"
-    assert total + sum(chunk.tokens for chunk in chunks) == 512
+    assert total + sum(chunk.tokens for chunk in chunks) == 256
 
 
 @installed
@@ -418,6 +420,6 @@ def test_the_other_settings_reach_the_library(smollm2):
 
 @installed
 def test_one_batch_of_a_prompt_is_the_most_that_stop_waits_for(session):
-    stream = session.stream(asked("harbour " * 300, max_tokens=1))
+    stream = session.stream(asked("harbour " * 120, max_tokens=1))
     done = [chunk.prompt_done for chunk in stream if chunk.prompt_total]
-    assert max(later - earlier for earlier, later in pairwise(done)) == 64
+    assert max(later - earlier for earlier, later in pairwise(done)) == 32
