@@ -172,6 +172,14 @@ def test_a_note_on_it_stays(services):
             "Called qwen3:8b there, for embeddings. How much context it has is not told.",
         ),
         (served(kind=None).remote, "Called qwen3:8b there, 32,768 tokens of context."),
+        (
+            replace(served(kind=None).remote, sees=True),
+            "Called qwen3:8b there, 32,768 tokens of context, takes pictures.",
+        ),
+        (
+            replace(served(kind=None).remote, sees=False),
+            "Called qwen3:8b there, 32,768 tokens of context, takes no pictures.",
+        ),
     ],
 )
 def test_what_its_server_says_is_said(remote, said):

@@ -51,12 +51,14 @@ def where_it_goes(remote: Remote) -> str:
 
 
 def served_in_words(remote: Remote) -> str:
-    """ "Called qwen3:8b there, for chat, 32,768 tokens of context.", and what its server does not say."""
+    """ "Called qwen3:8b there, for chat, 32,768 tokens of context, takes pictures.", and what is not told."""
     told, kind = [text("Called {name} there", name=remote.name)], _KINDS.get(remote.kind or Kind.UNKNOWN)
     if kind is not None:
         told.append(text(kind))
     if remote.context is not None:
         told.append(text("{tokens} of context", tokens=tokens(remote.context)))
+    if remote.sees is not None:
+        told.append(text("takes pictures") if remote.sees else text("takes no pictures"))
     said = f"{', '.join(told)}."
     untold = text("How much context it has is not told.") if remote.context is None else ""
     return " ".join(filter(None, (said, untold)))
