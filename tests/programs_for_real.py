@@ -3,7 +3,8 @@
     python -m tests.programs_for_real FOLDER --program PATH [--engine transformers] [--set NAME=VALUE ...]
     python -m tests.programs_for_real --options WHEEL --engine ID [--write]
 
-With a FOLDER that holds a model: the program is taken in, loads the model under our supervisor, answers greedily, is
+With a FOLDER that holds a model: the program is taken in, loads the model under our supervisor, answers greedily (and,
+where we hold it to that, as it is asked, and refuses a prompt that is too long), is
 stopped in the middle of an answer (its use of the processor falls to nothing), hung up on, and ended; nothing of it is
 left. Each step prints what it found and how long it took. PATH is the program, the Python of its environment, or its
 folder. With a WHEEL: every option and field that the table names is looked up in the sources that are in it; with
@@ -25,7 +26,7 @@ from pathlib import Path
 
 import psutil
 
-from weighbridge.base.errors import Cancelled
+from weighbridge.base.errors import Cancelled, Refused
 from weighbridge.base.task import Task
 from weighbridge.chat.client import ChatClient, Sampling, chat_body
 from weighbridge.chat.events import Delta, Usage
@@ -86,6 +87,8 @@ def try_model(engines, model, asked):
         print("    processes:", [member.name() for member in family])
         with step("greedy answer"):
             print("   ", repr(answer(supervisor, client, model, load)))
+        if asked.engine == "transformers":
+            followed(supervisor, client, model, load)
         stop_in_the_middle(supervisor, client, model, load, family)
         with step("another answer after the stop"):
             print("   ", repr(answer(supervisor, client, model, load)))
@@ -102,6 +105,28 @@ def answer(supervisor, client, model, load):
         body = chat_body(model.id, QUESTION, Sampling(temperature=0, top_k=1, max_tokens=16))
         client.stream(lease, body, events.append, Task())
     print("   ", next((event for event in reversed(events) if isinstance(event, Usage)), "no usage"))
+    return "".join(event.text for event in events if isinstance(event, Delta))
+
+
+def followed(supervisor, client, model, load):
+    """What a request asks for holds: the seed, the stop text; a long prompt is refused."""
+    sampled = [written(supervisor, client, model, load, temperature=1.0, seed=seed) for seed in (1, 1, 2)]
+    print("    sampled with one seed twice, and another:", sampled[0] == sampled[1], sampled[1] != sampled[2])
+    print("    before a stop text:", repr(written(supervisor, client, model, load, temperature=0, stop=["capital"])))
+    for count in (load.context, 1_000_000):
+        with step(f"a prompt of {count} words"):
+            try:
+                written(supervisor, client, model, load, messages=[{"role": "user", "content": "word " * count}])
+            except Refused as refusal:
+                print("   ", refusal.code, dict(refusal.values))
+
+
+def written(supervisor, client, model, load, **body):
+    """The text of an answer to a request with `body`."""
+    events = []
+    with supervisor.lease(model, load).result() as lease:
+        asked = {"model": model.id, "messages": QUESTION, "max_tokens": 16, **body}
+        client.stream(lease, asked, events.append, Task())
     return "".join(event.text for event in events if isinstance(event, Delta))
 
 

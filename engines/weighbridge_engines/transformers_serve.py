@@ -254,8 +254,8 @@ def _hold_batches(manager: Any, held: Held) -> None:
 
 
 def _asked(config: Any) -> Mapping[str, Any]:
-    """The request that `config` was built for; it is kept no longer."""
-    asked: Mapping[str, Any] = config.__dict__.pop("weighbridge", {})
+    """The request that `config` was built for, which it keeps no longer; of another route what it says itself."""
+    asked: Mapping[str, Any] = config.__dict__.pop("weighbridge", {"max_tokens": config.max_new_tokens})
     return asked
 
 

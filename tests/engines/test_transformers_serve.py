@@ -270,6 +270,9 @@ def test_a_request_is_followed_on_the_thread_that_answers(parts):
     assert asyncio.run(whole) == ("abc", 3, [1, 2])
     with pytest.raises(TooLong):
         manager.generate_streaming(model(40), None, inputs, made, request_id="3")
+    other = config(max_new_tokens=7)
+    manager.generate_streaming(model(8192), None, inputs, other, request_id="4")
+    assert (other.max_new_tokens, other.do_sample) == (7, False)
 
 
 def test_in_a_batch_a_request_is_followed_too(parts):
