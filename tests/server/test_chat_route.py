@@ -169,7 +169,8 @@ def test_without_a_name_the_loaded_model_answers(house):
     assert (reply.status, reply.error["code"], reply.error["param"]) == (404, "model.needed", "model")
     assert "tiny, small" in reply.error["message"]
     house.engines.loaded = ("small",)
-    assert house.send(chat(nameless)).json["model"] == "small"
+    for body in (nameless, {**nameless, "model": ""}):
+        assert house.send(chat(body)).json["model"] == "small"
     house.engines.loaded = ("small", "tiny")
     assert house.send(chat({**nameless, "model": None})).json["model"] == "tiny"
 

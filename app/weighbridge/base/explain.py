@@ -229,7 +229,7 @@ WHAT_AND_NEXT: Mapping[str, tuple[str, str]] = {
         mark("Load without it, or use a newer build."),
     ),
     "engine.silent": (
-        mark("The engine closed the connection before its answer was whole ({reason})."),
+        mark("The engine closed the connection before its answer was whole."),
         mark("Look at the engine's log, then try again."),
     ),
     "engine.stopped": (

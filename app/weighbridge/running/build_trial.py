@@ -30,10 +30,10 @@ _CONTEXT = 512
 _OF_THE_MODEL = frozenset(
     {
         "engine.bad_model_file", "engine.file_changed", "engine.file_too_new", "engine.file_too_old",
-        "engine.no_tokenizer", "engine.own_code", "engine.template", "engine.type_removed", "engine.type_unknown",
-        "engine.unknown_architecture", "engine.unknown_tokenizer", "exl.no_tokenizer", "onnx_genai.no_config",
-        "onnx_genai.no_tokenizer", "onnx_genai.option", "onnx_genai.other_build", "onnx_genai.path",
-        "onnx_genai.provider", "openvino.architecture", "openvino.no_tokenizer", "openvino.tensor_type",
+        "engine.no_tokenizer", "engine.other_layout", "engine.own_code", "engine.template", "engine.type_removed",
+        "engine.type_unknown", "engine.unknown_architecture", "engine.unknown_tokenizer", "exl.no_tokenizer",
+        "onnx_genai.no_config", "onnx_genai.no_tokenizer", "onnx_genai.option", "onnx_genai.other_build",
+        "onnx_genai.path", "onnx_genai.provider", "openvino.architecture", "openvino.no_tokenizer", "openvino.tensor_type",
         "openvino.tensor_types", "program.quantisation_unknown",
     }
 )  # fmt: skip

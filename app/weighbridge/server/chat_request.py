@@ -105,11 +105,11 @@ def _passed_over(fields: Mapping[str, Any], engine: Engine) -> str | None:
 
 
 def model_name(body: Mapping[str, Any]) -> str | None:
-    """The model that `body` names, if any."""
+    """The model that `body` names, if any; an empty name is none."""
     name = body.get("model")
     if name is not None and not isinstance(name, str):
         raise Refused("request.not_text", field="model")
-    return name
+    return name or None
 
 
 def chat_request(body: Mapping[str, Any], model_id: str) -> ChatRequest:
