@@ -169,9 +169,10 @@ def test_a_search_and_an_endpoint_are_asked_of_the_pages_that_know_them(qtbot, p
     assert asked.args == ["vllm"]
 
 
-def test_the_context_of_the_program_is_set(page, known):
+def test_the_context_of_the_program_is_set(qtbot, page, known):
     press(page, Action(ActionKind.CHANGE, changes={"context": 16_384}))
     assert known.settings.value.context == 16_384
+    qtbot.waitUntil(lambda: page.questions.fields["context"].value() == 16_384)
 
 
 def test_what_a_terminal_does_is_copied(page):

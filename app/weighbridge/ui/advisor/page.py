@@ -93,6 +93,7 @@ class AdvisorPage(Page):
 
     def shut(self) -> None:
         self.left()
+        self._leave()
 
     def escape(self) -> bool:
         if not self._errors.isHidden():
@@ -151,6 +152,8 @@ class AdvisorPage(Page):
         services.bus.library_changed.connect(self._ask)
         services.bus.running_changed.connect(self._ask)
         services.builds.changed.connect(self._ask)
+        services.weighing.sources.speeds.changed.connect(self._ask)
+        self._leave = services.settings.subscribe(lambda _value: self._ask())
 
     def _ask(self) -> None:
         if self.isVisible() and not self._soon.isActive():  # started anew by each sample, it might wait for ever
