@@ -103,7 +103,7 @@ def test_without_a_card_it_is_told_so():
 def test_where_it_needs_a_card_and_there_is_none():
     with pytest.raises(Refused) as refusal:
         told(here=machine(problems=[Cause("hardware.no_card")]))
-    assert (refusal.value.code, refusal.value.values["vendors"]) == ("program.needs_card", "nvidia")
+    assert (refusal.value.code, refusal.value.values["vendors"]) == ("program.needs_card", "NVIDIA")
     with pytest.raises(Refused):
         told(here=machine(card(vendor="intel")))
 

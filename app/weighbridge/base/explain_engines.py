@@ -226,6 +226,10 @@ ENGINES: Mapping[str, tuple[str, str]] = {
         mark("It takes its whole share of the card's memory at the start, whatever it needs later."),
         "",
     ),
+    "program.note.cards_alone": (
+        mark("Its usual package computes on cards alone: on a processor it needs a build that is made for that."),
+        "",
+    ),
     "program.note.health_is_no_proof": (
         mark("It can say that it is well and be unable to answer: it counts as ready once it wrote a token."),
         "",

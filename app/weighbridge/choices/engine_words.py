@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from weighbridge.base.explain import WHAT_AND_NEXT, explain_code
 from weighbridge.base.units import size
 from weighbridge.base.words import mark, plural, text
-from weighbridge.hardware.machine import Device, Machine
+from weighbridge.hardware.machine import VENDORS, Device, Machine
 from weighbridge.running.builds import Recipe, System, version_key
 from weighbridge.running.uv_run import TORCH_HOST
 from weighbridge_engines.api import Capability, Engine
@@ -46,7 +46,6 @@ _FORMATS: Mapping[str, str] = {
     "mxfp8": "MXFP8",
     "nvfp4": "NVFP4",
 }
-_VENDORS: Mapping[str, str] = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel", "apple": "Apple"}
 _OWN_LICENCES: Mapping[str, str] = {
     "LicenseRef-NVIDIA-Proprietary": mark("NVIDIA's own"),
     "LicenseRef-Microsoft-DirectML": mark("Microsoft's own"),
@@ -78,7 +77,7 @@ def format_in_words(format_id: str) -> str:
 
 def vendors_in_words(vendors: Iterable[str]) -> str:
     """ "AMD, Intel"."""
-    return ", ".join(_VENDORS.get(vendor, vendor) for vendor in vendors)
+    return ", ".join(VENDORS.get(vendor, vendor) for vendor in vendors)
 
 
 def licence_in_words(licence: str) -> str:

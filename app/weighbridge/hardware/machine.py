@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -54,6 +55,10 @@ class Bandwidth:
     def gbs(self) -> float | None:
         """The figure, or None where it is a range."""
         return self.low_gbs if self.low_gbs == self.high_gbs else None
+
+
+VENDORS: Mapping[str, str] = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel", "apple": "Apple"}
+"""What the makers of cards are called, by `Device.vendor`."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from weighbridge.base.errors import Refused
-from weighbridge.hardware.machine import Device, Machine, MemoryKind
+from weighbridge.hardware.machine import VENDORS, Device, Machine, MemoryKind
 from weighbridge.running.builds import version_key
 from weighbridge.running.plans import cards_of
 from weighbridge_engines.api import Cause, Engine, Hardware, Load
@@ -139,7 +139,8 @@ def unable(engine: Engine, machine: Machine | None) -> Cause | None:
     if cards:
         return _too_old(engine, hardware, cards)
     if _knows_cards(machine) and not _on_processor(engine, hardware):
-        return Cause("program.needs_card", {"engine": engine.title, "vendors": ", ".join(sorted(hardware.vendors))})
+        vendors = ", ".join(sorted(VENDORS.get(vendor, vendor) for vendor in hardware.vendors))
+        return Cause("program.needs_card", {"engine": engine.title, "vendors": vendors})
     return None
 
 
