@@ -1,3 +1,7 @@
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from tests.formats.made_gguf import LLAMA, gguf
 
@@ -135,3 +139,26 @@ def test_a_cancelled_scan_leaves_the_last_listing(library):
     with pytest.raises(Cancelled):
         library.scan(task)
     assert library.models is before
+
+
+def test_a_scan_of_a_drive_that_does_not_answer_is_given_up_at_once(library, folder, tmp_path, monkeypatch):
+    answers, asked, look = threading.Event(), threading.Event(), os.scandir
+
+    def hanging(path):
+        if str(path).endswith("dead"):
+            asked.set()
+            answers.wait()
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", hanging)
+    task = Task()
+    (tmp_path / "dead").mkdir()
+    library.use_roots([folder, tmp_path / "dead"])
+    with ThreadPoolExecutor(1) as pool:
+        scan = pool.submit(library.scan, task)
+        assert asked.wait(10)
+        task.cancel()
+        assert isinstance(scan.exception(10), Cancelled)
+    library.use_roots([folder])
+    assert len(library.scan(Task())) == 3
+    answers.set()

@@ -1,4 +1,4 @@
-"""Waiting for a call that cannot be ended, and not one moment longer than the user wants to."""
+"""Waiting for a call that cannot be ended, of the network or of a drive, no moment longer than the user wants to."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def abandonable(act: Callable[[], T], undo: Callable[[T], None], task: Task) -> 
 
 
 class _Call(threading.Thread, Generic[T]):
-    """`act` on a thread of its own: connecting can take as long as a time-out."""
+    """`act` on a thread of its own: connecting can take as long as a time-out, a drive that is away for ever."""
 
     def __init__(self, act: Callable[[], T], undo: Callable[[T], None]) -> None:
-        super().__init__(name="hub request", daemon=True)
+        super().__init__(name="abandonable", daemon=True)
         self._act, self._undo = act, undo
         self._lock = threading.Lock()
         self._woken = threading.Event()

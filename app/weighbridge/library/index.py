@@ -7,12 +7,14 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from weighbridge.base.errors import BadFile, NotFound, WeighbridgeError
 from weighbridge.base.listeners import Listeners
 from weighbridge.base.task import Task
 from weighbridge.formats.model import ModelInfo
+from weighbridge.hub.abandon import abandonable
 from weighbridge.library.folders import repository_of
 from weighbridge.library.full_headers import FullHeaders, has_table
 from weighbridge.library.hashes import Hashes
@@ -106,9 +108,11 @@ class Library:
         return self._listing.skipped
 
     def scan(self, task: Task | None = None) -> tuple[Model, ...]:
-        """Look at the folders again. Raises Cancelled, and then the last listing stays."""
+        """Look at the folders again. Raises Cancelled, at once also where a drive does not answer, and then the last
+        listing stays.
+        """
         with self._lock:
-            listing = self._with_faults(list_models(self.roots, task or Task(), self._headers, self._full))
+            listing = self._with_faults(self._looked_at(task))
             self._full.keep_only(set(listing.stamps.values()))
             if self._marks is not None:
                 with suppress(BadFile):  # then those that were read at the start still hold
@@ -121,6 +125,10 @@ class Library:
             if self._remembered is not None:
                 self._remembered.keep(listing)
             return shown
+
+    def _looked_at(self, task: Task | None) -> Listing:
+        work = partial(list_models, self.roots, task or Task(), self._headers, self._full)
+        return work() if task is None else abandonable(work, lambda _listing: None, task)
 
     def mark_of(self, model: Model) -> Mark:
         """What is written on `model`."""
