@@ -17,9 +17,12 @@ from weighbridge.choices.blueprints import Blueprints
 from weighbridge.estimates.estimate import HOST, Place, PlaceKind, Term
 from weighbridge.estimates.memory import estimate
 from weighbridge.library.index import Library
+from weighbridge.running.choose import Defaults
 from weighbridge.running.plans import plan_of
 from weighbridge.running.state import State
+from weighbridge.running.supervisor import Supervisor
 from weighbridge_engines.api import Load
+from weighbridge_engines.catalogue import catalogue
 
 WAIT_S = 120
 MIB = 1 << 20
@@ -36,10 +39,19 @@ def model(smollm2):
     return library.resolve("SmolLM2-135M-Instruct.Q4_1")
 
 
-@pytest.fixture(params=["child", "in process"])
+@pytest.fixture(scope="module", params=["child", "in process"])
 def load(request, model):
     values = {"context": 1000, "threads": 1, "batch": 64, "engine": "llama_cpp"}
     return Load(str(model.path), alias=model.id, in_process=request.param == "in process", **values)
+
+
+@pytest.fixture(scope="module")
+def loaded(model, load):
+    """A supervisor with the model loaded: for all tests that only ask it."""
+    one = Supervisor(catalogue(), Defaults(cores=2))
+    one.load(model, load).result(WAIT_S)
+    yield one
+    one.close()
 
 
 @pytest.fixture
@@ -63,10 +75,10 @@ def said(events):
 ANSWERS = {}
 
 
-def test_both_give_the_same_greedy_answer_and_tell_what_they_use(supervisor, model, load, client):
-    with supervisor.lease(model, load).result(WAIT_S) as lease:
+def test_both_give_the_same_greedy_answer_and_tell_what_they_use(loaded, model, load, client):
+    with loaded.lease(model, load).result(WAIT_S) as lease:
         events = ask(client, lease, "Say hello to the harbour master.", temperature=0.0, max_tokens=16)
-        [running] = supervisor.running()
+        [running] = loaded.running()
     assert isinstance(events[-1], Done)
     ANSWERS[load.in_process] = said(events)
     assert len(set(ANSWERS.values())) == 1
@@ -81,8 +93,8 @@ def test_both_give_the_same_greedy_answer_and_tell_what_they_use(supervisor, mod
     assert usage.completion_tokens == 16
 
 
-def test_stop_amid_the_prompt_and_amid_the_answer(supervisor, model, load, client):
-    with supervisor.lease(model, load).result(WAIT_S) as lease:
+def test_stop_amid_the_prompt_and_amid_the_answer(loaded, model, load, client):
+    with loaded.lease(model, load).result(WAIT_S) as lease:
         for words, until in (("harbour " * 900, PromptProgress), ("Count to a thousand.", Delta)):
             task = Task()
 
@@ -97,9 +109,9 @@ def test_stop_amid_the_prompt_and_amid_the_answer(supervisor, model, load, clien
             assert time.monotonic() - start < WAIT_S / 4
 
 
-def test_streams_at_the_same_time_are_all_whole(supervisor, model, load, client):
+def test_streams_at_the_same_time_are_all_whole(loaded, model, load, client):
     told = {}
-    with supervisor.lease(model, load).result(WAIT_S) as lease:
+    with loaded.lease(model, load).result(WAIT_S) as lease:
         alone = said(ask(client, lease, "Name a bird.", temperature=0.0, max_tokens=12))
 
         def one(name):
@@ -114,8 +126,8 @@ def test_streams_at_the_same_time_are_all_whole(supervisor, model, load, client)
     assert all(isinstance(events[-1], Done) for events in told.values())
 
 
-def test_what_is_refused_is_a_400_and_the_next_is_answered(supervisor, model, load, client):
-    with supervisor.lease(model, load).result(WAIT_S) as lease:
+def test_what_is_refused_is_a_400_and_the_next_is_answered(loaded, model, load, client):
+    with loaded.lease(model, load).result(WAIT_S) as lease:
         with pytest.raises(Refused) as refused:
             ask(client, lease, "harbour " * 1200)
         assert refused.value.code == "context.exceeded"
@@ -159,11 +171,16 @@ def test_a_load_takes_what_was_weighed(supervisor, model, values):
     assert 0 < weighed.total_bytes - running.memory_bytes < 16 * MIB + terms[Term.COMPUTE]
 
 
+def children():
+    return set(psutil.Process().children(recursive=True))
+
+
 def test_its_end_leaves_nothing(supervisor, model, load):
+    before, threads = children(), set(threading.enumerate())
     supervisor.lease(model, load).result(WAIT_S).give_back()
     supervisor.stop(model.id).result(WAIT_S)
-    assert not psutil.Process().children(recursive=True)
-    names = [thread.name for thread in threading.enumerate()]
+    assert children() == before
+    names = [thread.name for thread in threading.enumerate() if thread not in threads]
     assert not [name for name in names if name.startswith(("session-", "host-", "engine-"))]
 
 

@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -13,18 +14,30 @@ from weighbridge.chat.client import ChatClient, Sampling, chat_body
 from weighbridge.chat.events import Delta, Done, PromptProgress, StreamFault, Timings, Usage
 from weighbridge.chat.meter import Meter
 from weighbridge.library.index import Library
+from weighbridge.running.choose import Defaults
 from weighbridge.running.state import State
+from weighbridge.running.supervisor import Supervisor
 from weighbridge_engines.api import Load
+from weighbridge_engines.catalogue import catalogue
 
 WAIT_S = 120
 pytestmark = pytest.mark.engine
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def model(smollm2):
     library = Library([smollm2.parent])
     library.scan()
     return library.resolve("SmolLM2-135M-Instruct.Q4_1")
+
+
+@pytest.fixture(scope="module")
+def loaded(model):
+    """A supervisor with the model loaded: for all tests that only ask it."""
+    one = Supervisor(catalogue(), Defaults(cores=2))
+    one.load(model, load_of(model)).result(WAIT_S)
+    yield one
+    one.close()
 
 
 @pytest.fixture
@@ -34,8 +47,8 @@ def client():
     one.close()
 
 
-def load_of(model, **changes):
-    return Load(model=str(model.path), alias=model.id, **{"context": 2000, "threads": 1, "batch": 64, **changes})
+def load_of(model):
+    return Load(model=str(model.path), alias=model.id, context=2000, threads=1, batch=64)
 
 
 def ask(client, lease, words, task=None, **sampling):
@@ -45,10 +58,10 @@ def ask(client, lease, words, task=None, **sampling):
     return events
 
 
-def test_it_answers_and_tells_what_it_really_uses(supervisor, model, client):
-    with supervisor.lease(model, load_of(model)).result(WAIT_S) as lease:
+def test_it_answers_and_tells_what_it_really_uses(loaded, model, client):
+    with loaded.lease(model, load_of(model)).result(WAIT_S) as lease:
         events = ask(client, lease, "Say hello to the harbour master.", temperature=0.0, max_tokens=12)
-        [running] = supervisor.running()
+        [running] = loaded.running()
     assert "".join(event.text for event in events if isinstance(event, Delta)).strip()
     assert isinstance(events[-1], Done)
     meter = Meter(time.monotonic)
@@ -72,18 +85,18 @@ def test_it_answers_and_tells_what_it_really_uses(supervisor, model, client):
         assert running.private_bytes < running.memory_bytes - running.buffers["weights_bytes"] / 2
 
 
-def test_a_seed_makes_an_answer_repeatable(supervisor, model, client):
+def test_a_seed_makes_an_answer_repeatable(loaded, model, client):
     def said(seed):
         events = ask(client, lease, "Tell me of the sea.", temperature=1.0, seed=seed, max_tokens=16)
         return "".join(event.text for event in events if isinstance(event, Delta))
 
-    with supervisor.lease(model, load_of(model)).result(WAIT_S) as lease:
+    with loaded.lease(model, load_of(model)).result(WAIT_S) as lease:
         first = said(7)
         assert said(7) == first
         assert said(8) != first
 
 
-def test_the_reading_of_a_long_prompt_is_seen_and_can_be_stopped(supervisor, model, client):
+def test_the_reading_of_a_long_prompt_is_seen_and_can_be_stopped(loaded, model, client):
     task, seen = Task(), []
 
     def watch(event):
@@ -91,7 +104,7 @@ def test_the_reading_of_a_long_prompt_is_seen_and_can_be_stopped(supervisor, mod
         if isinstance(event, PromptProgress) and event.processed:
             task.cancel()
 
-    with supervisor.lease(model, load_of(model)).result(WAIT_S) as lease:
+    with loaded.lease(model, load_of(model)).result(WAIT_S) as lease:
         body = chat_body(model.id, [{"role": "user", "content": "harbour " * 1500}], Sampling())
         with pytest.raises(Cancelled):
             client.stream(lease, body, watch, task)
@@ -101,9 +114,9 @@ def test_the_reading_of_a_long_prompt_is_seen_and_can_be_stopped(supervisor, mod
         assert isinstance(ask(client, lease, "Hi", max_tokens=2)[-1], Done)
 
 
-def test_an_answer_is_stopped_from_another_thread_half_way(supervisor, model, client):
+def test_an_answer_is_stopped_from_another_thread_half_way(loaded, model, client):
     task, seen = Task(), []
-    with supervisor.lease(model, load_of(model)).result(WAIT_S) as lease:
+    with loaded.lease(model, load_of(model)).result(WAIT_S) as lease:
 
         def answer():
             body = chat_body(model.id, [{"role": "user", "content": "Count to a thousand."}], Sampling(seed=1))
@@ -121,32 +134,36 @@ def test_an_answer_is_stopped_from_another_thread_half_way(supervisor, model, cl
         assert not any(isinstance(event, Done | StreamFault) for event in seen)
 
 
-def test_a_prompt_longer_than_the_context_is_refused_with_both_numbers(supervisor, model, client):
-    with supervisor.lease(model, load_of(model, context=512)).result(WAIT_S) as lease:
+def test_a_prompt_longer_than_the_context_is_refused_with_both_numbers(loaded, model, client):
+    with loaded.lease(model, load_of(model)).result(WAIT_S) as lease:
         with pytest.raises(Refused) as refused:
-            ask(client, lease, "harbour " * 600)
+            ask(client, lease, "harbour " * 2100)
         assert refused.value.code == "context.exceeded"
-        assert refused.value.values["context"] == 512
-        assert refused.value.values["prompt_tokens"] > 600
+        assert refused.value.values["context"] == 2048
+        assert refused.value.values["prompt_tokens"] > 2100
         assert isinstance(ask(client, lease, "Hi", max_tokens=2)[-1], Done)
 
 
-def test_a_damaged_file_fails_with_its_cause_and_leaves_nothing(supervisor, model, tmp_path):
-    import dataclasses
+def children():
+    return set(psutil.Process().children(recursive=True))
 
+
+def test_a_damaged_file_fails_with_its_cause_and_leaves_nothing(supervisor, model, tmp_path):
+    before = children()
     cut = tmp_path / "cut.gguf"
     with model.path.open("rb") as whole:
         cut.write_bytes(whole.read(3_000_000))
-    broken = dataclasses.replace(model, id="cut", path=cut, parts=(cut,))
+    broken = replace(model, id="cut", path=cut, parts=(cut,))
     with pytest.raises(BadFile) as failed:
         supervisor.lease(broken).result(WAIT_S)
     assert failed.value.code == "file.truncated"
     assert failed.value.values["size_bytes"] == 3_000_000
     assert supervisor.running()[0].state is State.FAILED
-    assert not psutil.Process().children(recursive=True)
+    assert children() == before
 
 
 def test_stop_amid_a_load(supervisor, model):
+    before = children()
     lease = supervisor.lease(model, load_of(model))
     end = time.monotonic() + WAIT_S
     while not (supervisor.running() and supervisor.running()[0].stage in ("weights", "context", "warming")):
@@ -155,4 +172,4 @@ def test_stop_amid_a_load(supervisor, model):
     supervisor.stop(model.id).result(WAIT_S)
     with pytest.raises(EngineFailed):
         lease.result(WAIT_S)
-    assert not psutil.Process().children(recursive=True)
+    assert children() == before
