@@ -63,6 +63,9 @@ class Bus(QObject):
     build_wanted = Signal(str)
     """Show a build of an engine, by its id or the engine's; the page Engines takes it, the window shows the page."""
 
+    switch_wanted = Signal()
+    """Let the user choose the model by typing a part of its name; the window does."""
+
     find_wanted = Signal(object)
     """Look for what this hub.hits.Query says; the page Discover takes it, the window shows the page."""
 

@@ -328,6 +328,7 @@ class Window(QMainWindow):
         Dropping(self).dropped.connect(self._bus.add_wanted)
         self._bus.chat_wanted.connect(self._show_chat)
         self._bus.load_wanted.connect(self.show_sheet)
+        self._bus.switch_wanted.connect(self._open_models)
         self._bus.sign_in_wanted.connect(lambda: self.show_page("network"))
         self._bus.build_wanted.connect(lambda _build: self.show_page("engines"))
         self._bus.endpoint_wanted.connect(lambda _preset: self.show_page("engines"))

@@ -11,6 +11,7 @@ from weighbridge.chat.conversation import Attached
 from weighbridge.running.endpoints import table
 from weighbridge.running.endpoints.endpoint import Listed, Reached
 from weighbridge.running.state import Setting, State
+from weighbridge.ui.chat import switcher
 from weighbridge.ui.chat.figures import answer_line
 from weighbridge.ui.chat.page import reading_of
 from weighbridge.ui.commands import model_entries
@@ -139,6 +140,21 @@ def test_lists_of_models_say_which_leave(page, served):
     assert said[SERVED] == f"{SERVED}\tleaves this computer · Connected"
     hints = {entry.title: entry.hint for entry in model_entries(served)}
     assert hints[f"Chat with {SERVED}"] == "leaves this computer · Connected"
+
+
+def test_a_menu_holds_what_runs_and_files_before_thousands_that_are_served(page, served, monkeypatch):
+    monkeypatch.setattr(switcher, "MOST_ENTRIES", 3)
+    wanted = []
+    served.bus.switch_wanted.connect(lambda: wanted.append(1))
+    models = page._chosen.models
+    page._switcher.show_models(models, (), next(one for one in models if one.id == SERVED))
+    page._switcher._fill()
+    *entries, more = page._switcher._menu.actions()
+    files = [one.title for one in models if one.remote is None][:2]
+    assert sorted(action.toolTip() for action in entries) == sorted([SERVED, *files])
+    assert more.text() == f"Find one of {len(models) - 3} more…"
+    more.trigger()
+    assert wanted == [1]
 
 
 def test_for_want_of_a_choice_what_stays_here_is_taken(served, make_page):

@@ -261,6 +261,7 @@ class ChatPage(Page):
         self._list.restored.connect(self._dialogue.restore)
         self._list.searched.connect(lambda _words: self._show_list())
         self._switcher.chosen.connect(self._chosen.choose)
+        self._switcher.more_wanted.connect(self._services.bus.switch_wanted)
         self._switcher.pin_wanted.connect(self._services.supervisor.pin)
         self._room.changed.connect(self._show_note)
         self._column.edit_wanted.connect(self._edit)

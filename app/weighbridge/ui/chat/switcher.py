@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QPaintEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
-from weighbridge.base.words import text
+from weighbridge.base.units import number
+from weighbridge.base.words import plural, text
 from weighbridge.library.model import Model
 from weighbridge.running.state import Running, State
 from weighbridge.ui.elsewhere_words import leaving_in_words
 from weighbridge.ui.running_words import running_of, word_of
 
 LONGEST = 44
+MOST_ENTRIES = 200
+"""A menu of thousands, as hosted services have them, takes a second to open, and nobody finds anything in it."""
+
 _LEAST_EMS = 10
 
 
 class ModelSwitcher(QPushButton):
-    """Emits `chosen` with the id of a model, `pin_wanted` with an id and whether to pin. Where there is little room,
-    the middle of the name gives way: both ends tell models apart.
+    """Emits `chosen` with the id of a model, `pin_wanted` with an id and whether to pin, `more_wanted` where there are
+    more models than a menu holds. Where there is little room, the middle of the name gives way: both ends tell models
+    apart.
     """
 
     chosen = Signal(str)
+    more_wanted = Signal()
     pin_wanted = Signal(str, bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -67,8 +73,12 @@ class ModelSwitcher(QPushButton):
 
     def _fill(self) -> None:
         self._menu.clear()
-        for model in self._models:
+        offered = _offered(self._models, {one.model_id for one in self._running}, self._chosen)
+        for model in offered:
             self._menu.addAction(self._entry(model, running_of(model.id, self._running)))
+        if more := len(self._models) - len(offered):
+            words = plural("Find one of {count} more…", "Find one of {count} more…", more, count=number(more))
+            self._menu.addAction(words).triggered.connect(lambda _checked: self.more_wanted.emit())
         running = running_of(self._chosen.id, self._running) if self._chosen is not None else None
         served = self._chosen is not None and self._chosen.remote is not None
         if running is not None and not served and running.state in (State.LOADING, State.READY):
@@ -95,6 +105,16 @@ class ModelSwitcher(QPushButton):
         made.setToolTip(text("A pinned model is not ended to make room, nor for being unused"))
         made.triggered.connect(lambda _checked: self.pin_wanted.emit(running.model_id, not running.pinned))
         return made
+
+
+def _offered(models: Sequence[Model], running: Set[str], chosen: Model | None) -> Sequence[Model]:
+    """Those that the menu holds, in their order: what is chosen or runs, then files, then what endpoints serve."""
+    if len(models) <= MOST_ENTRIES:
+        return models
+    known = running if chosen is None else {*running, chosen.id}
+    first = sorted(models, key=lambda model: (model.id not in known, model.remote is not None))[:MOST_ENTRIES]
+    ids = {model.id for model in first}
+    return [model for model in models if model.id in ids]
 
 
 def _cut(title: str) -> str:
