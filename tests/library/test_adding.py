@@ -9,6 +9,7 @@ from weighbridge.base.database import Database
 from weighbridge.base.paths import Paths
 from weighbridge.base.settings import Settings, SettingsStore
 from weighbridge.base.task import Task
+from weighbridge.library import adding
 from weighbridge.library.adding import look_at
 from weighbridge.library.index import Library
 from weighbridge.library.marks import Marks
@@ -196,6 +197,12 @@ def test_one_bad_one_does_not_keep_the_others_out(library, store, user):
     assert codes(found) == ["model.no_file"]
     assert found.files == (good,)
     assert listed == ["a"]
+
+
+def test_of_very_many_the_first_are_looked_at(library, store, user, monkeypatch):
+    monkeypatch.setattr(adding, "MOST_AT_ONCE", 2)
+    found, listed = add(library, store, user, *(put(user / f"{name}.gguf") for name in "abc"))
+    assert (listed, codes(found)) == (["a", "b"], ["adding.many"])
 
 
 def test_a_dangling_link_is_no_file(library, store, user):

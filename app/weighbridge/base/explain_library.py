@@ -15,6 +15,10 @@ LIBRARY: Mapping[str, tuple[str, str]] = {
         mark("{path} is in the library already."),
         mark("Look again if it does not show."),
     ),
+    "adding.many": (
+        mark("{count} at once are too many: the first {most} were looked at."),
+        mark("Add the folder that they lie in."),
+    ),
     "adding.name": (
         mark("{path} cannot be kept in the settings: its name is no text."),
         mark("Rename it, or put it into a folder that is in the library."),

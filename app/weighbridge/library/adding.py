@@ -22,6 +22,9 @@ from weighbridge.library.places import Root
 from weighbridge.library.recognise_path import OF_FOLDERS, recognise_path
 from weighbridge.library.scan import list_models
 
+MOST_AT_ONCE = 500
+"""Each file is a place of its own, which every scan goes to; a folder is one, whatever is in it."""
+
 
 @dataclass(frozen=True)
 class Additions:
@@ -53,7 +56,10 @@ def look_at(paths: Iterable[Path], library: Library, home: Path, task: Task) -> 
     back: list[Model] = []
     refused: list[WeighbridgeError] = []
     known = _Known(library)
-    for path in (Path(os.path.abspath(each)) for each in paths):  # noqa: PTH100 - links in it are kept
+    asked = [Path(os.path.abspath(each)) for each in paths]  # noqa: PTH100 - links in it are kept
+    if len(asked) > MOST_AT_ONCE:
+        refused.append(Refused("adding.many", count=len(asked), most=MOST_AT_ONCE))
+    for path in asked[:MOST_AT_ONCE]:
         try:
             off = known.off_list(path.parent if _is_of_folder(path) else path)
             if off is not None:
