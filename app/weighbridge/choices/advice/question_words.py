@@ -48,7 +48,7 @@ _ANSWERS: Mapping[str, Mapping[str, str]] = {
         "apple": mark("A Mac with Apple's chip"),
         "one_nvidia": mark("One NVIDIA card"),
         "several_nvidia": mark("Several NVIDIA cards"),
-        "nvidia_server": mark("NVIDIA server cards (A100, H100)"),
+        "nvidia_server": mark("NVIDIA server (A100, H100)"),
         "blackwell_server": mark("NVIDIA B200 or GB200"),
         "amd_card": mark("AMD Radeon"),
         "amd_server": mark("AMD Instinct"),

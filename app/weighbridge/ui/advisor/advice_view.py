@@ -15,7 +15,7 @@ from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.fold import Fold
 from weighbridge.ui.widgets.parts import clear, column, label, panel, selectable
 
-_FIRST = (Topic.ENGINE, Topic.MODEL)
+_FIRST = (Topic.ENGINE, Topic.MODEL, Topic.FORMAT)
 """What most people come for: the first of it that can be done stands out."""
 
 
