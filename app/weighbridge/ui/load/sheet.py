@@ -16,6 +16,7 @@ from weighbridge.choices.corrections import planned_load
 from weighbridge.choices.finding import will_not_fit
 from weighbridge.choices.setting_words import refusal_in_words
 from weighbridge.choices.ways import Way, WayKind
+from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
 from weighbridge.running.choose import engine_for, engines_for
 from weighbridge.running.load_settings import applied, command_line, settings_of
@@ -258,12 +259,17 @@ class LoadSheet(Page):
 
     def _engine_of(self, load: Load) -> Engine:
         assert self._model is not None
-        return engine_for(self._model, self._services.weighing.sources.engines.values(), load)
+        return engine_for(self._model, self._services.weighing.sources.engines.values(), load, self._machine)
+
+    def _machine(self) -> Machine | None:
+        here = self._services.weighing.here()
+        return None if here is None else here.machine
 
     def _able(self) -> list[Engine]:
         if self._model is None:
             return []
-        engines = engines_for(self._model.format, self._services.weighing.sources.engines.values(), self._model)
+        known = self._services.weighing.sources.engines.values()
+        engines = engines_for(self._model.format, known, self._model, self._machine())
         return [engine for engine in engines if engine.missing() is None]
 
     def _running(self) -> Running | None:
