@@ -213,6 +213,25 @@ def test_on_another_volume_there_is_no_link(pair, own, hashes):
     assert apart.freed_bytes == 0
 
 
+def test_on_each_volume_ours_become_links_to_what_is_there(own, hashes):
+    """A copy on another volume, of another program or of ours, keeps nothing here from being one."""
+    names = ("far.gguf", "a.gguf", "b.gguf", "near.gguf")
+    models = [model(put(own / name), OWN if name[0] in "ab" else "lmstudio") for name in names]
+    (double,) = found(models, own, hashes)
+    far, *here = double.copies
+
+    class Elsewhere:
+        st_dev, st_nlink = far.status.st_dev + 1, 1
+
+    double = replace(double, copies=(replace(far, status=Elsewhere), *here))
+    assert [(ours.path.name, kept.path.name) for ours, kept in double.links] == [
+        ("a.gguf", "near.gguf"),
+        ("b.gguf", "near.gguf"),
+    ]
+    double = replace(double, copies=double.copies[:3])
+    assert [(ours.path.name, kept.path.name) for ours, kept in double.links] == [("b.gguf", "a.gguf")]
+
+
 def test_a_cancelled_link_changes_nothing(pair, own, hashes):
     (double,) = found(pair, own, hashes)
     task = Task()

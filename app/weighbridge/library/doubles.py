@@ -56,13 +56,15 @@ class Double:
 
     @property
     def links(self) -> tuple[tuple[Copy, Copy], ...]:
-        """Ours, each with the one that it would become a link to: another program's, else the first of ours."""
-        kept = next((copy for copy in self.copies if not copy.ours), self.copies[0])
-        return tuple(
-            (copy, kept)
-            for copy in self.copies
-            if copy.ours and copy is not kept and copy.status.st_dev == kept.status.st_dev
-        )
+        """Ours, each with the one of its volume that it would become a link to: another program's, else the first of
+        ours.
+        """
+        found: list[tuple[Copy, Copy]] = []
+        for volume in dict.fromkeys(copy.status.st_dev for copy in self.copies):
+            there = [copy for copy in self.copies if copy.status.st_dev == volume]
+            kept = next((copy for copy in there if not copy.ours), there[0])
+            found += [(copy, kept) for copy in there if copy.ours and copy is not kept]
+        return tuple(found)
 
     @property
     def freed_bytes(self) -> int:
