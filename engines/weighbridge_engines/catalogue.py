@@ -27,6 +27,19 @@ def catalogue() -> dict[str, Engine]:
     return {engine.id: engine for engine in engines}
 
 
+def engine_called(engine_id: str) -> Engine | None:
+    """The engine of that id; None where there is none. Of a module that bears its name no other is imported, which
+    would take most of the time in which a worker starts.
+    """
+    if engine_id != "worker" and engine_id in {
+        found.name for found in pkgutil.iter_modules(weighbridge_engines.__path__)
+    }:
+        for engine in _of(import_module(f"weighbridge_engines.{engine_id}")):
+            if engine.id == engine_id:
+                return engine
+    return catalogue().get(engine_id)
+
+
 def _of(module: ModuleType) -> list[Engine]:
     from weighbridge_engines.api import Engine
 

@@ -20,7 +20,7 @@ import time
 from dataclasses import asdict
 
 from weighbridge_engines.api import KEY_VARIABLE, Engine, Load, Unsupported
-from weighbridge_engines.catalogue import catalogue
+from weighbridge_engines.catalogue import engine_called
 from weighbridge_engines.hosting import host
 
 PARENT_POLL_S = 1.0
@@ -29,7 +29,7 @@ PARENT_POLL_S = 1.0
 def main(argv: list[str]) -> int:
     """Serve until ended. Returns 2 where the engine is unknown or is not hosted here."""
     arguments = _arguments(argv)
-    engine = catalogue().get(arguments.engine)
+    engine = engine_called(arguments.engine)
     if engine is None:
         sys.stderr.write(f"worker: no engine {arguments.engine!r}\n")
         return 2

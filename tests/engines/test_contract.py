@@ -9,7 +9,7 @@ import pytest
 
 from weighbridge.running.choose import PREFERRED
 from weighbridge_engines.api import Cause, FileFacts, Load
-from weighbridge_engines.catalogue import catalogue
+from weighbridge_engines.catalogue import catalogue, engine_called
 from weighbridge_engines.echo import BANDWIDTH_VARIABLE
 
 ENGINES = catalogue()
@@ -50,13 +50,19 @@ def test_an_engine_is_complete(engine):
     assert engine.dialect.fields is None or set(engine.dialect.uncached) <= engine.dialect.fields
 
 
-def test_reading_what_engines_there_are_imports_nothing_heavy():
+def test_reading_what_engines_there_are_imports_nothing_heavy_and_one_alone_no_other():
     code = (
-        "import sys; from weighbridge_engines.catalogue import catalogue; catalogue();"
+        "import sys; from weighbridge_engines.catalogue import catalogue, engine_called; engine_called('echo');"
+        "print([name for name in sys.modules if name.startswith('weighbridge_engines.mlx')]); catalogue();"
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.split() == ["[]", "[]"]
+
+
+def test_each_engine_is_found_by_its_id_and_none_by_the_name_of_another_module():
+    assert [engine_called(engine_id) for engine_id in ENGINES] == list(ENGINES.values())
+    assert [engine_called(name) for name in ("worker", "api", "../echo", "")] == [None] * 4
 
 
 def ask_worker(*arguments, **environment):

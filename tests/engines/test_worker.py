@@ -42,7 +42,7 @@ def test_an_engine_that_can_use_nothing_says_why(monkeypatch, capsys):
         raise Unsupported(Cause("exl.no_card", {"torch": "2.13.0"}))
 
     engine = replace(catalogue()["echo"], devices=refuse)
-    monkeypatch.setattr(worker, "catalogue", lambda: {"echo": engine})
+    monkeypatch.setattr(worker, "engine_called", lambda engine_id: engine)
     monkeypatch.setattr(worker.threading, "Thread", lambda **_: Quiet())
     assert worker.main(["echo", "--devices"]) == 0
     assert json.loads(capsys.readouterr().out) == {"problem": {"code": "exl.no_card", "values": {"torch": "2.13.0"}}}
