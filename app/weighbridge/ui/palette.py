@@ -40,6 +40,7 @@ class Palette(QFrame):
         self._names = QStringListModel(self)
         self._list = QListView()
         self._list.setModel(self._names)
+        self._list.setUniformItemSizes(True)  # thousands are laid out at each key otherwise
         self._list.setItemDelegate(_Delegate(theme, self))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setAccessibleName(text("Found"))
