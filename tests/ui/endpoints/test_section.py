@@ -10,10 +10,13 @@ from PySide6.QtWidgets import QLineEdit
 from weighbridge.base.database import Database
 from weighbridge.base.errors import Refused
 from weighbridge.hub.network import NetworkLog
+from weighbridge.running.endpoints import table
+from weighbridge.running.endpoints.endpoint import Reached
 from weighbridge.running.endpoints.endpoints import Endpoints
 from weighbridge.running.endpoints.keys import Keys
 from weighbridge.ui.endpoints.driving import EndpointsDriving
 from weighbridge.ui.endpoints.section import EndpointsSection
+from weighbridge_engines.api import Cause
 
 
 class _Server(BaseHTTPRequestHandler):
@@ -125,6 +128,20 @@ def test_a_key_goes_unprotected_only_where_the_user_agrees(qtbot, section, endpo
     section.form.agreed.setChecked(True)
     section.form.go.click()
     qtbot.waitUntil(lambda: [one.plain_key for one in endpoints.all] == [True])
+
+
+def test_where_its_list_is_elsewhere_one_press_goes_there(qtbot, section, endpoints, server):
+    endpoints.add(f"{address(server)}/v9", title="Box")
+    qtbot.waitUntil(lambda: bool(section.rows))
+    (row,) = section.rows.values()
+    assert row.use_found.isHidden()
+    table.write_reached(endpoints._database, "box", Reached(1.0, Cause("endpoint.base_path", {}), found_path="/v1"))
+    endpoints._read()
+    section.show_all()
+    assert (row.use_found.isHidden(), row.use_found.text()) == (False, "Use /v1")
+    row.use_found.click()
+    qtbot.waitUntil(lambda: "2 models" in row.said.text())
+    assert row.use_found.isHidden()
 
 
 def test_a_server_is_changed_and_asked_again(qtbot, section, endpoints, server):

@@ -92,6 +92,14 @@ class EndpointsDriving(QObject):
 
         self._background.run(work, done, self._refused)
 
+    def use_path(self, endpoint_id: str, base_path: str) -> None:
+        """Have its routes begin there, then ask what it serves."""
+        self._background.run(
+            lambda _task: self.endpoints.change(endpoint_id, base_path=base_path),
+            lambda _endpoint: self.look(endpoint_id),
+            lambda error: self._over(endpoint_id, error),
+        )
+
     def look(self, endpoint_id: str) -> None:
         """Ask a server what it serves."""
         if endpoint_id in self._asking:

@@ -19,9 +19,10 @@ from weighbridge.ui.widgets.parts import button, column, give_role, label, row, 
 
 
 class EndpointRow(QFrame):
-    """Shows one `Endpoint`. Each signal tells its id."""
+    """Shows one `Endpoint`. Each signal tells its id, `path_wanted` also where its routes are to begin."""
 
     look_wanted = Signal(str)
+    path_wanted = Signal(str, str)
     change_wanted = Signal(str)
     key_wanted = Signal(str)
     no_key_wanted = Signal(str)
@@ -40,6 +41,8 @@ class EndpointRow(QFrame):
         self._known = label("", "dim", wrap=True)
         self._names = selectable(label("", "dim", wrap=True))
         self._key = label("", "dim")
+        self._found = ""
+        self.use_found = button("", lambda: self.path_wanted.emit(endpoint_id, self._found))
         self.look = button(text("Ask again"), lambda: self.look_wanted.emit(endpoint_id))
         self.more = QPushButton(text("More"))
         self.more.setAutoDefault(False)
@@ -50,7 +53,7 @@ class EndpointRow(QFrame):
         heads = Flow(self._title, self._kind, self._reach, gap=2)
         top = row(heads, self._key, self.look, self.more, gap=2)
         top.setStretch(0, 1)
-        told = (self._address, self._warning, self.said, self._known, self._names)
+        told = (self._address, self._warning, self.said, self._known, row(self.use_found, None), self._names)
         column(top, *told, self.errors, owner=self, margin=3, gap=1)
 
     def show_endpoint(
@@ -67,6 +70,7 @@ class EndpointRow(QFrame):
         self._warning.setVisible(bool(warning))
         self.said.setText(reached_in_words(reached, asks=asks))
         give_role(self.said, "bad" if reached is not None and not reached.reachable and not asks else "")
+        self._show_found(None if reached is None or asks else reached.found_path)
         known = known_in_words(endpoint, reached)
         self._known.setText(known)
         self._known.setVisible(bool(known) and not asks)
@@ -82,6 +86,11 @@ class EndpointRow(QFrame):
             self.errors.hide()
         else:
             self.errors.show_error(error)
+
+    def _show_found(self, found: str | None) -> None:
+        self._found = found or ""
+        self.use_found.setText(text("Use {path}", path=found or "/"))
+        self.use_found.setVisible(found is not None)
 
     def _fill(self, endpoint: Endpoint) -> None:
         self._menu.clear()

@@ -82,6 +82,7 @@ class EndpointsSection(QWidget):
         made = EndpointRow(self._theme, endpoint_id)
         made.look_wanted.connect(self._driving.look)
         made.key_wanted.connect(lambda name: self.form.open_key(self._driving.endpoints.get(name)))
+        made.path_wanted.connect(self._driving.use_path)
         made.change_wanted.connect(lambda name: self.form.open_change(self._driving.endpoints.get(name)))
         made.no_key_wanted.connect(lambda name: self._driving.use_key(name, None))
         made.remove_wanted.connect(self._ask_to_remove)
