@@ -77,7 +77,7 @@ class SettingsTable(QWidget):
         self._grid.addWidget(label(setting_in_words(setting.name, setting.requested, text("auto"))), line, 1, _RIGHT)
         role = "figure" if setting.differs else ""
         self._grid.addWidget(label(_effective(setting), role), line, 2, _RIGHT)
-        if setting.differs or setting.unused:
+        if setting.differs:
             self._grid.addWidget(self._mark(), line, 3)
         if not (words := difference_in_words(setting)):
             return line + 1
