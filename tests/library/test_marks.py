@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from weighbridge.base.database import Database
-from weighbridge.base.errors import BadFile
+from weighbridge.base.errors import BadFile, Refused
 from weighbridge.formats.variant import Role
 from weighbridge.library.marks import MAX_NOTE, Mark, Marks
 from weighbridge.library.model import Model
@@ -83,8 +83,14 @@ def test_names_that_are_no_text_and_notes_that_are_no_text(marks, database):
     mark = Marks(database).of(strange)
     assert mark.note == "half � of a pair"
     assert mark.parts == {Role.PROJECTOR: strange.path}
-    marks.write_note(strange, "x" * (MAX_NOTE + 1))
-    assert len(marks.of(strange).note) == MAX_NOTE
+
+
+def test_a_note_that_is_too_long_is_not_cut_but_refused(marks):
+    marks.write_note(model(), "x" * MAX_NOTE)
+    with pytest.raises(Refused) as refused:
+        marks.write_note(model(), "y" * (MAX_NOTE + 1))
+    assert (refused.value.code, refused.value.values) == ("note.too_long", {"count": MAX_NOTE + 1, "most": MAX_NOTE})
+    assert marks.of(model()).note == "x" * MAX_NOTE
 
 
 def test_a_damaged_choice_leaves_the_note(marks, database):

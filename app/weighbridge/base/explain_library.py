@@ -103,6 +103,10 @@ LIBRARY: Mapping[str, tuple[str, str]] = {
         mark("{model} is loaded."),
         mark("Stop it first."),
     ),
+    "note.too_long": (
+        mark("A note has {most} characters at most, and this one has {count}. The one before stays."),
+        mark("Shorten it."),
+    ),
     "ollama.blob": (
         mark("{name} of Ollama has no weights here: {path} is missing."),
         mark("Fetch it again: ollama pull {name}"),

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from weighbridge.base.database import Database
+from weighbridge.base.errors import Refused
 from weighbridge.base.listeners import Listeners
 from weighbridge.base.printable import encodable
 from weighbridge.formats.variant import Role
 from weighbridge.library.model import Helper, Key, Model, key_of
 
 MAX_NOTE = 10_000
-"""Characters of a note that are kept."""
+"""Characters of a note."""
 
 Listener = Callable[[Key], object]
 
@@ -68,8 +69,10 @@ class Marks:
             self._marks = {(Path(os.fsdecode(row["path"])), str(row["format"])): _mark(row) for row in rows}
 
     def write_note(self, model: Model, note: str) -> None:
-        """Write `note` in the place of what was noted on `model`."""
-        self._write(key_of(model), note=encodable(note)[:MAX_NOTE])
+        """Write `note` in the place of what was noted on `model`. Raises Refused("note.too_long") past MAX_NOTE."""
+        if len(note) > MAX_NOTE:
+            raise Refused("note.too_long", count=len(note), most=MAX_NOTE)
+        self._write(key_of(model), note=encodable(note))
 
     def used(self, model: Model, when_s: float) -> None:
         """Say that `model` was used then, in seconds since 1970."""

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from weighbridge.base.words import text
+from weighbridge.library.marks import MAX_NOTE
 
 _INSET = 2
 """How far Qt moves a line's text in; a note stands on the edge of what is around it."""
@@ -23,6 +24,7 @@ class NoteLine(QLineEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._kept = ""
+        self.setMaxLength(MAX_NOTE)
         self.setProperty("role", "note")
         self.setTextMargins(-_INSET, 0, 0, 0)
         self.setPlaceholderText(text("Add a note"))
