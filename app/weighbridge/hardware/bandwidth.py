@@ -8,6 +8,7 @@ products, its memory may tell them apart; else a bandwidth is the range of all o
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from weighbridge.hardware import cards
@@ -87,5 +88,10 @@ class Table:
 
 
 def load_table(file: Path | None = None) -> Table:
-    """The table that ships with the program, or another file of the same form."""
-    return Table(read_rows(file))
+    """The table that ships with the program, which is read once, or another file of the same form."""
+    return _shipped() if file is None else Table(read_rows(file))
+
+
+@cache
+def _shipped() -> Table:
+    return Table(read_rows())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 
 from weighbridge.running.builds import Recipe, System, read_recipes
 from weighbridge_resources import path
@@ -10,8 +11,9 @@ from weighbridge_resources import path
 _TABLE = "engine_builds.toml"
 
 
+@cache
 def recipes_here() -> tuple[Recipe, ...]:
-    """All entries of the table."""
+    """All entries of the table, which is read once."""
     return read_recipes(path(_TABLE).read_text(encoding="utf-8"))
 
 
