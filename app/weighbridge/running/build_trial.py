@@ -33,8 +33,8 @@ _OF_THE_MODEL = frozenset(
         "engine.no_tokenizer", "engine.other_layout", "engine.own_code", "engine.template", "engine.type_removed",
         "engine.type_unknown", "engine.unknown_architecture", "engine.unknown_tokenizer", "exl.no_tokenizer",
         "onnx_genai.no_config", "onnx_genai.no_tokenizer", "onnx_genai.option", "onnx_genai.other_build",
-        "onnx_genai.path", "onnx_genai.provider", "openvino.architecture", "openvino.no_tokenizer", "openvino.tensor_type",
-        "openvino.tensor_types", "program.quantisation_unknown",
+        "onnx_genai.path", "onnx_genai.provider", "openvino.architecture", "openvino.no_tokenizer",
+        "openvino.tensor_type", "openvino.tensor_types", "program.quantisation_unknown",
     }
 )  # fmt: skip
 """Why a load fails that says nothing of the build: another model may well run."""
