@@ -17,6 +17,7 @@ from weighbridge.estimates.speed.speed import Speed
 from weighbridge.estimates.speed.speeds import Speeds
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.model import ModelInfo
+from weighbridge_engines.api import Cause
 
 
 def choice(bits, verdict=Verdict.FITS, tps=30.0, form="gguf", around=here(), **changes):  # noqa: B008 - a value
@@ -112,3 +113,10 @@ def test_of_formats_with_much_the_same_bits_the_one_that_suits_the_card(vendor, 
 def test_the_smaller_file_of_two_that_are_alike():
     assert place(choice(4.8), replace(choice(4.8), model=replace(choice(4.8).model, size_bytes=GIB))) == 1
     assert why(choice(4.8)) is Why.ONLY_ONE
+
+
+def test_what_nothing_here_could_ever_run_is_not_recommended():
+    needing = Runner("exllamav3", "ExLlamaV3", Cause("program.needs_card"))
+    best = replace(choice(6.0, form="exl3"), runner=needing)
+    assert place(best) is None
+    assert place(best, choice(4.8)) == 1

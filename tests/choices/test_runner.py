@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.choices.made_surroundings import NOT_HERE, engine, machine, model
+from tests.choices.made_surroundings import NOT_HERE, RTX, engine, machine, model
 
 from weighbridge.base.errors import Refused
 from weighbridge.choices.runner import CALCULATED, RUN_BY, runner_for
@@ -76,3 +76,12 @@ def test_what_needs_a_card_that_is_not_here_runs_nothing():
     assert runner_for("awq", [needing, other], machine=bare).engine_id == "other"
     assert runner_for("awq", [needing, other], "vllm", machine=bare).missing.code == "program.needs_card"
     assert runner_for("awq", [needing, other]).installed
+
+
+def test_what_computes_on_cards_alone_is_not_to_be_installed_where_there_is_none():
+    bare = replace(machine(), problems=(Cause("hardware.no_card"),))
+    to_install = engine("exllamav3", NOT_HERE, formats=("exl3",))
+    assert runner_for("exl3", [to_install], machine=bare).missing.code == "program.needs_card"
+    assert runner_for("exl3", [to_install], machine=machine()).missing == NOT_HERE  # nobody knows
+    assert runner_for("exl3", [to_install], machine=machine(RTX)).missing == NOT_HERE
+    assert runner_for("exl3", [engine("exllamav3", formats=("exl3",))], machine=bare).installed

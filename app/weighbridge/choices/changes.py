@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
 
-from weighbridge.choices.choice import ONLY_ON, Choice, Surroundings, weigh
-from weighbridge.choices.runner import CALCULATED
+from weighbridge.choices.choice import Choice, Surroundings, weigh
+from weighbridge.choices.runner import CALCULATED, ONLY_ON
 from weighbridge.choices.speeds import Speedometer
 from weighbridge.choices.upgrades import (
     Upgrade,

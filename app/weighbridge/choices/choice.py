@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from weighbridge.base.errors import Refused
-from weighbridge.choices.runner import Runner, runner_for
+from weighbridge.choices.runner import ONLY_ON, Runner, runner_for
 from weighbridge.choices.setting_words import setting_name
 from weighbridge.estimates.beside import Beside, fit_beside
 from weighbridge.estimates.blueprint import Blueprint
@@ -24,9 +24,6 @@ from weighbridge.running.plans import plan_of
 from weighbridge.running.shares import on_processor
 from weighbridge.running.state import Running
 from weighbridge_engines.api import Cause, Engine, Load
-
-ONLY_ON = {"exllamav2": ("nvidia",), "exllamav3": ("nvidia",), "mlx": ("apple", "nvidia")}
-"""Whose cards an engine of another kind than llama.cpp needs."""
 
 NOT_RUN = (Kind.ADAPTER, Kind.AUDIO, Kind.IMAGE, Kind.IMATRIX, Kind.PROJECTION, Kind.VOCABULARY)
 """Kinds that no engine of text runs by themselves, whatever their format."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from weighbridge.base.units import GIB, number, size
 from weighbridge.base.words import text
-from weighbridge.choices.choice import ONLY_ON, Surroundings
-from weighbridge.choices.runner import CALCULATED
+from weighbridge.choices.choice import Surroundings
+from weighbridge.choices.runner import CALCULATED, ONLY_ON
 from weighbridge.hardware.bandwidth import Table
 from weighbridge.hardware.cards import Card
 from weighbridge.hardware.described import SYSTEM_BYTES, described

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from weighbridge.base.errors import Refused
-from weighbridge.hardware.machine import Machine
+from weighbridge.hardware.machine import VENDORS, Machine
 from weighbridge.library.model import Model
 from weighbridge.running.choose import could_be_here, engines_for, unsuited
-from weighbridge.running.shares import unable
+from weighbridge.running.shares import knows_cards, unable
 from weighbridge_engines.api import Cause, Engine
 
 RUN_BY: Mapping[str, Mapping[str, str]] = {
@@ -33,6 +33,15 @@ RUN_BY: Mapping[str, Mapping[str, str]] = {
 CALCULATED = ("llama_server", "llama_cpp", "mlx", "exllamav2", "exllamav3", "onnx_genai", "openvino")
 """Engines whose way with memory is known."""
 
+
+ONLY_ON = {"exllamav2": ("nvidia",), "exllamav3": ("nvidia",), "mlx": ("apple", "nvidia")}
+"""Whose cards an engine of another kind than llama.cpp needs."""
+
+NO_PROCESSOR = frozenset({"exllamav2", "exllamav3"})
+"""Engines that compute on cards alone."""
+
+NEEDS_CARD = frozenset({"program.needs_card", "program.needs_newer_card"})
+"""Why an engine runs nothing on a machine, whatever is installed."""
 
 NOT_OURS = "engine.not_ours"
 """Why an engine that is not among those handed in runs nothing now."""
@@ -88,7 +97,20 @@ def _as_it_stands(engine: Engine, model: Model | None, machine: Machine | None) 
     cause = None if model is None else unsuited(model, engine)
     if cause is not None:
         return Runner(engine.id, engine.title, cause, suits=False)
-    return Runner(engine.id, engine.title, unable(engine, machine) or engine.missing())
+    absent = engine.missing()
+    never = unable(engine, machine) or (absent and _no_card(engine, machine))
+    return Runner(engine.id, engine.title, never or absent)
+
+
+def _no_card(engine: Engine, machine: Machine | None) -> Cause | None:
+    """Of an engine that is to be installed: that it could compute on nothing here."""
+    vendors = ONLY_ON.get(engine.id, ()) if engine.id in NO_PROCESSOR else ()
+    if not vendors or machine is None or not knows_cards(machine):
+        return None
+    if any(device.vendor in vendors for device in machine.devices):
+        return None
+    named = ", ".join(sorted(VENDORS.get(vendor, vendor) for vendor in vendors))
+    return Cause("program.needs_card", {"engine": engine.title, "vendors": named})
 
 
 def _chosen(

@@ -138,13 +138,13 @@ def unable(engine: Engine, machine: Machine | None) -> Cause | None:
     cards = [device for device in machine.devices if _suits(device, hardware)]
     if cards:
         return _too_old(engine, hardware, cards)
-    if _knows_cards(machine) and not _on_processor(engine, hardware):
+    if knows_cards(machine) and not _on_processor(engine, hardware):
         vendors = ", ".join(sorted(VENDORS.get(vendor, vendor) for vendor in hardware.vendors))
         return Cause("program.needs_card", {"engine": engine.title, "vendors": vendors})
     return None
 
 
-def _knows_cards(machine: Machine) -> bool:
+def knows_cards(machine: Machine) -> bool:
     """Whether it is told that there are no other cards: one that could not be asked may be there."""
     return bool(machine.devices) or any(cause.code == _NO_CARD for cause in machine.problems)
 
