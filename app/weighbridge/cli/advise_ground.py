@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
-from weighbridge.base.errors import BadFile
+from weighbridge.base.errors import BadFile, WeighbridgeError
 from weighbridge.choices.advice.ground import Ground, Shelf, ground_of, shelf_of
 from weighbridge.choices.blueprints import Blueprints
 from weighbridge.choices.choice import Choice, Surroundings, weigh
 from weighbridge.choices.speeds import Speedometer
 from weighbridge.cli import surroundings as looked_at
+from weighbridge.cli.at_endpoints import the_endpoints
 from weighbridge.cli.described import is_described, surroundings_asked
 from weighbridge.cli.loading import scanned_library, settings
 from weighbridge.cli.outlook import past_speeds
@@ -32,7 +33,14 @@ def ground_asked(arguments: argparse.Namespace) -> Ground:
     elsewhere = is_described(arguments)
     past = () if elsewhere else past_speeds()
     shelf = None if arguments.no_library else _shelf(around, Speedometer(around, tables, past))
-    return ground_of(around, shelf, settings().value.context, elsewhere=elsewhere)
+    return ground_of(around, shelf, settings().value.context, _attached(), elsewhere=elsewhere)
+
+
+def _attached() -> dict[str, str]:
+    """The endpoints of this user: their titles by their presets."""
+    with suppress(WeighbridgeError), the_endpoints() as endpoints:
+        return {one.preset_id: one.title for one in endpoints.all}
+    return {}
 
 
 def _shelf(around: Surroundings, speedometer: Speedometer) -> Shelf:

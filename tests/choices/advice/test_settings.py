@@ -247,6 +247,13 @@ def test_a_fleet_has_a_command_and_an_address():
     assert "fleet" in codes(advice.hardware.why)
 
 
+def test_what_is_attached_is_not_to_be_added_again():
+    here = replace(on_processor(), attached={"ollama": "Ollama at home"})
+    engine = advised(here, goal=Goal.SIMPLICITY).engine
+    assert (engine.what.code, engine.what.values["engine"], engine.action) == ("take_engine", "Ollama", None)
+    assert ("is_attached", {"title": "Ollama at home"}) in [(one.code, one.values) for one in engine.why]
+
+
 def test_a_fleet_is_not_made_of_a_laptop():
     advice = advised(on_processor(), purpose=Purpose.FLEET)
     assert codes(advice.hardware.against) == ["fleet_elsewhere", "only_kind_known"]

@@ -57,6 +57,11 @@ class Candidate:
         """Whether it is installed, on a machine that is this one."""
         return self.engine is not None and not self.ground.elsewhere and self.engine.missing() is None
 
+    @property
+    def attached(self) -> str | None:
+        """What a server of it is called that is attached already."""
+        return self.ground.attached.get(self.known.preset)
+
     def offers(self, setting: str, value: object = None) -> bool:
         """Whether it has a setting of that name, and where `value` is told, whether that is one of its values."""
         controls = self.engine.controls if self.engine is not None else ()

@@ -153,6 +153,8 @@ def _why(candidate: Candidate, order: Order, subject: Subject, known: Knowledge)
     fit = subject.fits.get(candidate.id)
     if fit is not None and fit.verdict in GOOD:
         yield Reason("it_fits", {**named, "fit": fit})
+    if candidate.attached is not None:
+        yield Reason("is_attached", {"title": candidate.attached})
     if candidate.here:
         version = candidate.engine.version() if candidate.engine else None
         yield Reason("is_here", {**named, "version": version})

@@ -13,7 +13,7 @@ from weighbridge.running.installing import command_for
 
 def standing_of(candidate: Candidate) -> Standing:
     """How it stands, where nothing keeps it from running here."""
-    if candidate.here:
+    if candidate.here or candidate.attached is not None:
         return Standing.READY
     return Standing.TO_ATTACH if candidate.known.preset else Standing.TO_INSTALL
 
@@ -22,7 +22,7 @@ def action_for(candidate: Candidate) -> Action | None:
     """What gets it, or a build of it that uses the cards; None where nothing is to be done, or nothing can be: what is
     under the AGPL is never brought.
     """
-    if candidate.here and candidate.blind_to is None:
+    if candidate.attached is not None or (candidate.here and candidate.blind_to is None):
         return None
     if candidate.known.preset:
         return Action(ActionKind.ATTACH, candidate.title, candidate.id, preset=candidate.known.preset)

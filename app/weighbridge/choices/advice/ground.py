@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from weighbridge.choices.advice.answers import Answers
@@ -34,7 +34,7 @@ class Ground:
     """`recipes` are builds that could be installed, `offers` those that are not in use. `elsewhere`: the machine is one
     that somebody thinks of, where nothing is installed and every engine sees the cards that it can use; `imagined`: of
     that one nothing is known but its kind, not even how many cards it has. `shelf` is None where no models are looked
-    at. `context` is that of the settings.
+    at. `context` is that of the settings, `attached` are the endpoints that are here: their titles by the presets.
     """
 
     around: Surroundings
@@ -44,18 +44,27 @@ class Ground:
     elsewhere: bool = False
     imagined: bool = False
     context: int = Answers().context
+    attached: Mapping[str, str] = field(default_factory=dict)
 
     def engine(self, engine_id: str) -> Engine | None:
         """The engine of that id, as the build in use; None for one that is no part of the program."""
         return self.around.engines.get(engine_id)
 
 
-def ground_of(around: Surroundings, shelf: Shelf | None, context: int, *, elsewhere: bool = False) -> Ground:
+def ground_of(
+    around: Surroundings,
+    shelf: Shelf | None,
+    context: int,
+    attached: Mapping[str, str],
+    *,
+    elsewhere: bool = False,
+) -> Ground:
     """The ground over the engines of `around`, with what their live mapping tells of builds."""
+    ground = Ground(around, shelf=shelf, elsewhere=elsewhere, context=context, attached=attached)
     engines = around.engines
     if not isinstance(engines, Engines):
-        return Ground(around, shelf=shelf, elsewhere=elsewhere, context=context)
-    return Ground(around, engines.offers(), engines.absent, shelf, elsewhere, context=context)
+        return ground
+    return replace(ground, offers=engines.offers(), recipes=engines.absent)
 
 
 def shelf_of(models: Iterable[Model], weigh: WeighBy, start: Start) -> Shelf:

@@ -98,6 +98,7 @@ SENTENCES: Mapping[str, str] = {
     "kernel": mark("Compute capability {capability} computes in {format} itself (from {least} on)."),
     "batches": mark("It batches continuously, so that {users} at once share each read of the weights."),
     "is_here": mark("It is installed: version {version}."),
+    "is_attached": mark("It is attached as {title}: its models stand in the Library."),
     "writes": mark("It writes {speed}."),
     "bits": mark("{bits} bits a weight ({quant})."),
     # what stands against one

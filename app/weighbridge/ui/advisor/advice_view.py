@@ -74,7 +74,7 @@ class AdviceView(QWidget):
         if advice.settings:
             yield _block(label(text("Settings"), "heading"), *map(self._point, advice.settings))
         if advice.warnings:
-            yield panel(label(text("Beware"), "heading"), *map(_warning, advice.warnings))
+            yield panel(label(text("Beware"), "heading"), *map(_warning, advice.warnings), margin=4)
         if advice.also:
             yield _block(
                 label(text("Also to think of"), "heading"), *(self._point(one, titled=False) for one in advice.also)
@@ -110,7 +110,7 @@ def _told(action: Action) -> tuple[str, str]:
 
 def _block(*parts: QWidget) -> QWidget:
     """Its points stand further from each other than their lines do."""
-    return panel(column(*parts, gap=4))
+    return panel(column(*parts, gap=4), margin=4)
 
 
 def _warning(reason: Reason) -> QWidget:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QWidget
 
@@ -54,6 +54,7 @@ class WholeField(QSpinBox):
         self.setRange(field.low, field.high)
         self.setSingleStep(field.step)
         self.setGroupSeparatorShown(True)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight)
         if field.name == "context":
             self.setSuffix(f"{THIN}{text('tokens')}")
         self.editingFinished.connect(self._tell)

@@ -152,6 +152,7 @@ class AdvisorPage(Page):
         services.bus.library_changed.connect(self._ask)
         services.bus.running_changed.connect(self._ask)
         services.builds.changed.connect(self._ask)
+        services.endpoints.changed.connect(self._ask)
         services.weighing.sources.speeds.changed.connect(self._ask)
         self._leave = services.settings.subscribe(lambda _value: self._ask())
 
@@ -182,7 +183,8 @@ class AdvisorPage(Page):
         self._for = services.memories.machine
         elsewhere = services.weighing.other is not None
         models, context = tuple(services.library.models), services.settings.value.context
-        asked = Asked(around, meter, models, context, elsewhere, dict(self._given))
+        attached = {one.preset_id: one.title for one in services.endpoints.endpoints.all}
+        asked = Asked(around, meter, models, context, elsewhere, dict(self._given), attached)
         work = partial(reckon, asked, services.weighing.sources)
         self._task = services.background.run(lambda _task: work(), self._show, self._failed)
 

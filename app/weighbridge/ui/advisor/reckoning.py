@@ -24,7 +24,7 @@ STEP_BYTES = 512 << 20
 @dataclass(frozen=True)
 class Asked:
     """What is reckoned: the machine that is meant, and `given`, the answers that the user gave by their fields; the
-    others are prefilled.
+    others are prefilled. `attached` are the titles of endpoints by their presets.
     """
 
     around: Surroundings
@@ -33,6 +33,7 @@ class Asked:
     context: int
     elsewhere: bool
     given: Mapping[str, Any]
+    attached: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _memories(machine: Machine) -> list[Memory]:
 
 def _ground(asked: Asked, sources: Sources) -> Ground:
     shelf = shelf_of(asked.models, _weigher(asked, sources), sources.default_load)
-    return ground_of(asked.around, shelf, asked.context, elsewhere=asked.elsewhere)
+    return ground_of(asked.around, shelf, asked.context, asked.attached, elsewhere=asked.elsewhere)
 
 
 def _weigher(asked: Asked, sources: Sources) -> Callable[[Model, Load, str], Choice]:
