@@ -61,6 +61,15 @@ def test_the_estimate_is_within_5_percent_of_what_was_measured(engine, config, s
     assert found.total_bytes == pytest.approx(measured_mib * MIB, rel=0.05)
 
 
+def test_the_step_is_the_engines_own():
+    assert weighed("onnx_genai", GENAI, ONNX_BYTES, 1024).plan.batch == 128  # as the engine tells, with two threads
+    on_card = weighed("openvino", SMOLLM2, OPENVINO_BYTES, 4096, [ram(16), seen(card(8), "GPU")])
+    assert on_card.plan.batch == 1024
+    told = plan_of(Load("m", context=4096, batch=48), "openvino")
+    model = blueprint(info(SMOLLM2, "openvino"), OPENVINO_BYTES)
+    assert estimate(model, told, [ram(16), seen(card(8), "GPU")]).plan.batch == 48
+
+
 def test_pages_of_the_file_that_openvino_has_copied_make_a_range():
     found = weighed("openvino", SMOLLM2, OPENVINO_BYTES, 1024)
     assert found.total_bytes - found.least_bytes == OPENVINO_BYTES
@@ -126,6 +135,14 @@ def test_a_card_that_is_asked_for_and_has_no_room_is_not_exchanged_for_another()
     assert fit(made(), replace(plan_for("openvino", 1024), device="GPU"), [ram(64), seen(card(4), "GPU")]).verdict is (
         Verdict.NO
     )
+
+
+def test_a_cache_whose_type_is_told_is_of_that_type_on_a_card_too():
+    model, places = blueprint(info(SMOLLM2, "openvino"), GIB), [ram(64), seen(card(8), "GPU")]
+    for precision, element_bytes in ((None, 2), ("u8", 2), ("f32", 4)):
+        extra = {"cache_precision": precision} if precision else {}
+        plan = plan_of(Load("m", context=1024, extra=extra), "openvino")
+        assert estimate(model, plan, places).term(Term.KV) == 1024 * 30 * 2 * 3 * 64 * element_bytes
 
 
 def test_a_process_beside_a_card_stays_in_the_systems_memory():

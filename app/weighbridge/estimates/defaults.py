@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from weighbridge.estimates.plan import Plan
+from weighbridge.estimates.runtime_device import CACHE, CARD_BATCH
 
 _BATCH: Mapping[str, int] = {
     "llama_server": 512,
@@ -14,15 +15,12 @@ _BATCH: Mapping[str, int] = {
     "mlx": 2048,
     "exllamav2": 2048,
     "exllamav3": 2048,
-    "onnx_genai": 1024,
-    "openvino": 1024,
+    "onnx_genai": CARD_BATCH,
+    "openvino": CARD_BATCH,
 }
 """Tokens of a prompt computed at a time: mlx-lm's `prefill_step_size`, exllamav2's `max_input_len`, exllamav3's
 `max_chunk_size`; of the runtimes, those on a card. An engine that is not here computes a prompt as a whole.
 """
-
-_CACHE: Mapping[str, str] = {"onnx_genai": "f32", "openvino": "q8_0"}
-"""The type of a cache where it is not that of 16 bits. Folders for ONNX Runtime on processors keep 32."""
 
 OUTPUTS = 32
 """Tokens of a batch whose probabilities llama-cpp-python can be asked for here, so that texts can be scored."""
@@ -39,7 +37,7 @@ def plan_for(engine_id: str, context: int, **told: Any) -> Plan:
     TypeError for a field that a plan does not have.
     """
     batch = told.get("batch", _BATCH.get(engine_id, max(context, 1)))
-    cache = _CACHE.get(engine_id, "f16")
+    cache = CACHE.get(engine_id, "f16")
     plan = Plan(
         engine=engine_id,
         context=context,

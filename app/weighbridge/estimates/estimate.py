@@ -97,7 +97,8 @@ class Estimate:
     """The memory of one plan, place by place; a place that gets nothing is left out.
 
     `least_bytes` is the lower end of a range whose upper end `total_bytes` is: the two are equal but for an
-    architecture that is not understood, and for pages of a file that the system takes back. `notes` are codes of `base.explain` about what the figure rests on.
+    architecture that is not understood, and for pages of a file that the system takes back. `notes` are codes of
+    `base.explain` about what the figure rests on.
     """
 
     plan: Plan

@@ -19,7 +19,7 @@ from weighbridge.estimates.shape import Certainty
 from weighbridge.estimates.shares_exl import exl_shares
 from weighbridge.estimates.shares_mlx import mlx_shares
 from weighbridge.estimates.shares_programs import program_shares
-from weighbridge.estimates.shares_runtime import given_back_bytes, runtime_shares
+from weighbridge.estimates.shares_runtime import given_back_bytes, runtime_shares, with_step
 
 UNCOUNTED = 0.25
 """How much larger a cache of an architecture that keeps more than is counted may be."""
@@ -32,9 +32,12 @@ def estimate(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Estim
 
 
 def plan_in(blueprint: Blueprint, plan: Plan, places: Sequence[Place]) -> Plan:
-    """`plan` with what is decided by the places that there are: on which device a runtime computes."""
+    """`plan` with what is decided by the places that there are, and by how large the model is: on which device a
+    runtime computes, and how much of a prompt at a time.
+    """
     if plan.engine not in RUNTIMES:
         return plan
+    plan = with_step(blueprint, plan)
 
     def need_bytes(made: Plan) -> int:
         place = place_of(made, places)

@@ -5,7 +5,7 @@ OpenVINO chooses by itself where nobody says: see `weighbridge_engines.openvino_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from weighbridge.estimates.estimate import Place, PlaceKind
@@ -14,6 +14,12 @@ from weighbridge.estimates.plan import Plan
 ONNX_GENAI, OPENVINO = "onnx_genai", "openvino"
 RUNTIMES = frozenset({ONNX_GENAI, OPENVINO})
 _NUMBERS = "0123456789."
+CARD_BATCH = 1024
+"""Tokens of a prompt at a time on a card, unless that is told."""
+
+CACHE: Mapping[str, str] = {ONNX_GENAI: "f32", OPENVINO: "q8_0"}
+"""The type of a cache on a processor, unless it is told. Folders for ONNX Runtime on processors keep 32 bits."""
+
 CARD_KEYS = "f16"
 """The type of a cache on a card, unless it is told: an upper bound, for what a card takes by itself is not known."""
 
@@ -56,12 +62,13 @@ def _of_kind(places: Sequence[Place], device: str) -> Place | None:
 
 
 def _on_processor(plan: Plan) -> Plan:
-    return replace(plan, gpu_layers=0, split=None, device="CPU")
+    return replace(plan, gpu_layers=0, split=None, device="CPU", threads=None)
 
 
 def _on(plan: Plan, place: Place, places: Sequence[Place]) -> Plan:
     cards = [one for one in places if one.kind is PlaceKind.DEDICATED]
     split = tuple(float(one is place) for one in cards) or None
-    return replace(
-        plan, gpu_layers=None, split=split, device=place.sight, key_type=CARD_KEYS, value_type=CARD_KEYS, threads=None
-    )
+    batch = plan.batch if plan.threads is None else CARD_BATCH
+    made = replace(plan, gpu_layers=None, split=split, device=place.sight, batch=batch, micro_batch=batch, threads=None)
+    untold = plan.key_type == CACHE[plan.engine]
+    return replace(made, key_type=CARD_KEYS, value_type=CARD_KEYS) if untold else made

@@ -8,7 +8,7 @@ and with feed-forward steps four times as wide. What a card takes is an estimate
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weighbridge.estimates.blueprint import Blueprint
 from weighbridge.estimates.config_widths import Widths
@@ -47,6 +47,14 @@ class Held:
 ONNX = Held(copied=1.4, mapped=0.0, layer_bytes=MIB * 2 // 3, token_bytes=450)
 OPENVINO_IR = Held(copied=1.35, mapped=1.0, layer_bytes=2 * MIB, token_bytes=250)
 OPENVINO_GGUF = Held(copied=2.3, mapped=0.0, layer_bytes=2 * MIB, token_bytes=250)
+
+
+def with_step(blueprint: Blueprint, plan: Plan) -> Plan:
+    """`plan` with how much of a prompt its engine takes at a time on a processor: as told, or by the threads of it."""
+    if plan.threads is None:
+        return plan
+    step = prompt_step(blueprint.weights.total_bytes, plan.threads)
+    return replace(plan, batch=step, micro_batch=step)
 
 
 def held_by(blueprint: Blueprint, plan: Plan) -> Held:
@@ -95,7 +103,7 @@ def _terms(blueprint: Blueprint, plan: Plan, terms: Terms) -> Terms:
     }
     if widths is None:
         return {**terms, Term.COMPUTE: None}
-    step = _step(blueprint, plan)
+    step = min(plan.batch, plan.context)
     inner = 5 * widths.hidden + max(3 * widths.feed_forward, 2 * widths.queries)
     if plan.engine == ONNX_GENAI:
         copies = int(_LAYER_COPIES * plan.context * max(rows, default=0))
@@ -117,12 +125,6 @@ def _element_bytes(plan: Plan, widths: Widths | None) -> tuple[float, float]:
     if plan.key_type == SMALL_KEYS:
         return _KEYS_BYTES, 1 + _SCALE_BYTES / (widths.head if widths and widths.head else _USUAL_HEAD)
     return ELEMENT_BYTES.get(plan.key_type, FLOAT_BYTES), ELEMENT_BYTES.get(plan.value_type, FLOAT_BYTES)
-
-
-def _step(blueprint: Blueprint, plan: Plan) -> int:
-    """Tokens of a prompt at a time: as told, or as the engine chooses by the threads that compute."""
-    told = plan.batch if plan.threads is None else prompt_step(blueprint.weights.total_bytes, plan.threads)
-    return min(told, plan.context)
 
 
 def _widths(blueprint: Blueprint) -> Widths | None:

@@ -17,7 +17,7 @@ from weighbridge.ui.load.reckoning import Effect, Reckoned, is_unweighed
 from weighbridge_engines.api import Load
 
 _PLANNED = ("context", "slots", "unified", "key_type", "value_type", "flash_attention", "whole_window", "batch",
-            "micro_batch", "cpu_experts", "mapped")  # fmt: skip
+            "micro_batch", "cpu_experts", "mapped", "device")  # fmt: skip
 """What a plan decides that a load leaves open, by the same names."""
 
 

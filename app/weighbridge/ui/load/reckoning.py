@@ -27,8 +27,10 @@ WEIGHED = frozenset(
     {
         "adapters",
         "batch",
+        "cache_precision",
         "context",
         "cpu_experts",
+        "device",
         "draft",
         "engine",
         "flash_attention",
@@ -38,6 +40,7 @@ WEIGHED = frozenset(
         "mapped",
         "micro_batch",
         "projector",
+        "provider",
         "slots",
         "split",
         "split_mode",
