@@ -158,4 +158,4 @@ def test_a_models_name_is_text(name):
 def test_a_model_may_be_left_out():
     assert model_name({}) is None
     assert model_name({"model": None}) is None
-    assert model_name({"model": ""}) == ""
+    assert model_name({"model": ""}) is None

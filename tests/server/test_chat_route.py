@@ -137,7 +137,7 @@ def test_a_part_that_is_no_text_names_the_model(house):
     [
         "gpt-4o",
         "no-such",
-        "",
+        " ",
         "attacker/repo",
         "/etc",
         "../../x",
