@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from weighbridge_engines.api import HOST, Cause
 from weighbridge_engines.failure_words import cause_in, failure
+from weighbridge_engines.openvino_device import CPU
 from weighbridge_engines.openvino_settings import ARCHITECTURES, TYPES
 
 _ARCHITECTURES, _TYPES = ", ".join(sorted(ARCHITECTURES)), ", ".join(sorted(TYPES))
@@ -28,7 +29,7 @@ FAILURES = (
             r"|Detokenizer model has not been provided|Tokenizer model has not been provided"
             r"|Either openvino_tokenizer\.xml was not provided"),
     failure("engine.out_of_memory", r"CL_OUT_OF_(?:RESOURCES|HOST_MEMORY)|CL_MEM_OBJECT_ALLOCATION_FAILURE"
-            r"|[Ee]xceeded max size of memory", device="GPU"),
+            r"|[Ee]xceeded max size of memory", device="GPU", setting="device", instead=CPU),
     failure("engine.out_of_memory", r"std::bad_alloc|bad allocation|MemoryError|Cannot allocate memory"
             r"|total_requested_bytes <= total_available_memory|shape_size\(shape\) == 0 \|\| m_ptr != nullptr",
             device=HOST),

@@ -202,6 +202,8 @@ def test_which_gguf_files_it_reads(facts, code):
         ("Check 'res.status == pugi::status_ok' failed at src/frontends/ir/src/input_model.cpp:219:",
          "engine.bad_model_file", {}),
         ("ModuleNotFoundError: No module named 'jinja2'", "engine.not_installed", {"package": "jinja2"}),
+        ("[GPU] CL_OUT_OF_RESOURCES: clEnqueueNDRangeKernel", "engine.out_of_memory",
+         {"device": "GPU", "setting": "device", "instead": "CPU"}),
         ("MemoryError: std::bad_alloc", "engine.out_of_memory", {"device": "Host"}),
         ("RuntimeError: Check 'total_requested_bytes <= total_available_memory' failed at cache_orchestrator.hpp:916:",
          "engine.out_of_memory", {"device": "Host"}),
