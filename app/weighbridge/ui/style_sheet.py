@@ -142,6 +142,10 @@ QTreeView::branch:has-children:open { image: url("$down_glyph"); }
 QHeaderView { background: $panel; border-radius: 8px; }
 QHeaderView::section { background: $panel; color: $dim; border: none; border-bottom: 1px solid $line;
   padding: 8px 11px; }
+QHeaderView::up-arrow { image: url("$up_glyph"); width: $small; height: $small; subcontrol-origin: padding;
+  subcontrol-position: top center; }
+QHeaderView::down-arrow { image: url("$down_glyph"); width: $small; height: $small; subcontrol-origin: padding;
+  subcontrol-position: top center; }
 QListView { background: $panel; border: none; outline: none; }
 QListView::item { padding: 8px 10px; border-radius: 6px; }
 QListView::item:selected { background: $accent_surface; color: $text; }

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QKeySequence
-from PySide6.QtWidgets import QFrame, QLabel, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QStackedWidget, QVBoxLayout
 
 from weighbridge.base.units import size
 from weighbridge.base.words import text
@@ -23,8 +23,10 @@ from weighbridge.ui.services import Services
 from weighbridge.ui.theme import STEP
 from weighbridge.ui.widgets.download_list import DownloadList
 from weighbridge.ui.widgets.elided import ElidedLabel
+from weighbridge.ui.widgets.empty_state import EmptyState
 from weighbridge.ui.widgets.error_panel import ErrorPanel
-from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
+from weighbridge.ui.widgets.flow import Flow
+from weighbridge.ui.widgets.parts import action, button, column, give_role, label, panel, row
 from weighbridge.ui.widgets.question import Question
 
 
@@ -118,15 +120,18 @@ class DownloadsPage(Page):
         head = row(label(text("Downloads"), "title"), self._total, self._pause_all, self._clear, gap=3)
         head.setStretch(1, 1)
         sentence = text("Nothing is being fetched: name a model above, and see what there is of it first.")
-        empty = QWidget()
-        column(None, _dim_centred(sentence), None, owner=empty)
+        empty = EmptyState(sentence, text("Look for models in Discover"), self._discover)
+        give_role(empty.button, "")  # what stands out is to find what is named
         self._body.addWidget(empty)
         self._body.addWidget(self._queue_panel())
         whole = column(head, self._finder, self._question, self._body, self._errors, owner=self, margin=4, gap=3)
         whole.setStretch(3, 1)
 
+    def _discover(self) -> None:
+        self._services.bus.page_wanted.emit("discover")
+
     def _queue_panel(self) -> QFrame:
-        foot = row(*self._buttons.values(), None)
+        foot = Flow(*self._buttons.values())
         foot.setContentsMargins(3 * STEP, 0, 3 * STEP, 2 * STEP)
         self._other.setContentsMargins(4 * STEP, 0, 4 * STEP, 0)
         made = panel(self._list, self._other, foot, margin=0)
@@ -271,9 +276,3 @@ def _first_file(job: JobView) -> Path:
 def _reveal(job: JobView) -> None:
     folder = job.place if job.place.is_dir() else job.place.parent
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
-
-
-def _dim_centred(shown: str) -> QLabel:
-    made = label(shown, "dim", wrap=True)
-    made.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    return made

@@ -33,7 +33,7 @@ from weighbridge.ui.widgets.weighed_view import WeighedView
 from weighbridge_engines.api import STAGES
 
 _TICK_MS = 100
-_NOTE_EMS, _TITLE_EMS = 44, 12
+_NOTE_EMS, _TITLE_EMS = 44, 16
 
 
 class LibraryDetail(QFrame):

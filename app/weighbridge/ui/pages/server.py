@@ -151,8 +151,8 @@ class ServerPage(Page):
 
     def _requests_panel(self) -> QFrame:
         title = label(text("Recent requests"), "heading")
-        title.setContentsMargins(3 * STEP, 3 * STEP, 3 * STEP, 0)
-        self._no_requests.setContentsMargins(3 * STEP, 0, 3 * STEP, 0)
+        title.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 0)
+        self._no_requests.setContentsMargins(4 * STEP, 0, 4 * STEP, 0)
         made = panel(title, self._no_requests, self._table, None, margin=0)
         made.setContentsMargins(1, 1, 1, 1)
         inner = made.layout()
