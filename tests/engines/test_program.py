@@ -326,6 +326,13 @@ def test_what_other_logs_tell(engine_id, line, told):
         ),
         (
             "vllm",
+            "ValueError: Available memory on node 0 (20.62/23.54 GiB) on startup is less than desired CPU memory"
+            " utilization (0.92, 21.66 GiB). On the CPU backend, the `--gpu-memory-utilization` flag controls",
+            "program.card_not_free",
+            {"device": "CPU", "share": 0.92, "free_bytes": 22140556410, "needed_bytes": 23257247907},
+        ),
+        (
+            "vllm",
             "ValueError: Model architectures ['FooForCausalLM'] are not supported for now. Supported architectures: x",
             "engine.unknown_architecture",
             {"architecture": "FooForCausalLM"},

@@ -46,6 +46,12 @@ def test_weights_are_as_wide_as_the_program_is_told():
     assert (wide, narrow) == (2 * narrow, 4096 * 23040)
 
 
+def test_vllm_takes_the_cache_that_it_is_told_on_a_processor():
+    share = weighed("vllm", context=2048, dtype="float32", processor_cache_gib=1)[HOST]
+    assert share.terms[Term.KV] == 1024 * MIB
+    assert share.known_bytes / MIB == pytest.approx(3804, rel=0.03)
+
+
 def test_weights_lie_on_the_cards_and_the_process_beside_them():
     two = [ram(20), card(8, "one"), card(8, "two")]
     one = weighed("vllm", two, config=QWEN3_4B)

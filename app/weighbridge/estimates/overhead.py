@@ -23,7 +23,8 @@ PROCESS_BYTES: Mapping[str, int] = {
     "onnx_genai": 85 * MIB,
     "openvino": 127 * MIB,
     "transformers": 415 * MIB,
-    **dict.fromkeys(("vllm", "sglang", "lmdeploy", "aphrodite", "tabbyapi"), 1024 * MIB),
+    "vllm": 2200 * MIB,
+    **dict.fromkeys(("sglang", "lmdeploy", "aphrodite", "tabbyapi"), 1024 * MIB),
 }
 """An engine's own process: code, its server, and the model's list of tokens but where `vocabulary_bytes` counts it.
 
@@ -32,9 +33,10 @@ it allocated: 41 MiB without a list of tokens, 27 of them code, and up to 7 more
 the context. MLX: 72 MiB measured with nothing loaded, the rest is for a tokenizer. llama-cpp-python: 60 and 70
 MiB measured as llama.cpp's server was, with Python, numpy and the process that renders templates, which takes 21. The
 ExLlama libraries: an estimate of what PyTorch with CUDA takes. ONNX Runtime GenAI and OpenVINO GenAI: measured, 64 and
-106 MiB and that process; what they keep for layers and tokens is counted in `shares_runtime`. `transformers
-serve`: 449 and 456 MiB measured with SmolLM2, less its list of tokens, which is counted in `shares_programs`. The other
-server programs over PyTorch: the same estimate as for the ExLlama libraries.
+106 MiB and that process; what they keep for layers and tokens is counted in `shares_runtime`. `transformers serve`: 449
+and 456 MiB measured with SmolLM2, less its list of tokens, which is counted in `shares_programs`. vLLM: 2,267 MiB
+measured in the four processes of 0.32 on a processor. The other server programs over PyTorch: the same estimate as for
+the ExLlama libraries.
 """
 OTHER_PROCESS_BYTES = 150 * MIB
 """An engine that is not known here."""

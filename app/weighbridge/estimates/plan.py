@@ -60,6 +60,7 @@ class Plan:
     computes on one device does so, by its own name for it; "": see `runtime_device.settled`. `threads` are those of
     the processor by which such an engine chooses how much of a prompt it takes at a time; None where that is told.
     `floats` is the type in which a server program holds what is a float ("float32"); None: as in the files.
+    `reserved_bytes` is what it takes for its cache whatever the context; None: what the context needs.
     """
 
     engine: str = "llama_server"
@@ -81,6 +82,7 @@ class Plan:
     device: str = ""
     threads: int | None = None
     floats: str | None = None
+    reserved_bytes: int | None = None
 
     @property
     def cells(self) -> int:

@@ -1,7 +1,7 @@
 """The memory of server programs over PyTorch: weights in the type they are told, every token, a whole prompt.
 
 `transformers serve` was measured on a processor, with SmolLM2-135M in 16 and in 32 bits, before and after prompts of up
-to 4,000 tokens. Of the others the figures on cards are estimates, and they take there what they are given.
+to 4,000 tokens, vLLM there with a cache of one GiB. On cards the figures are estimates.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _terms(blueprint: Blueprint, plan: Plan, parts: int) -> Terms:
     if shape.certainty is Certainty.UNKNOWN or keys is None or values is None:
         return {**terms, Term.KV: None}
     row = shape.total(lambda layer: int(layer.key_width * keys + layer.value_width * values))
-    terms[Term.KV] = plan.context * row // parts
+    terms[Term.KV] = (plan.context * row if plan.reserved_bytes is None else plan.reserved_bytes) // parts
     terms[Term.STATE] = shape.total(lambda layer: layer.conv + layer.state) * STATE_BYTES * plan.slots // parts
     if widths is None:
         return {**terms, Term.COMPUTE: None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from weighbridge.base.units import GIB
 from weighbridge.estimates.defaults import plan_for
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.runtime_device import OPENVINO, RUNTIMES
@@ -56,6 +57,8 @@ def plan_of(load: Load, engine_id: str) -> Plan:
         told["batch"] = load.context or CONTEXT
     if (floats := load.extra.get("dtype")) in _FLOATS:
         told = {"floats": floats, "key_type": _FLOATS[floats], "value_type": _FLOATS[floats], **told}
+    if isinstance(reserved := load.extra.get("processor_cache_gib"), int):
+        told["reserved_bytes"] = reserved * GIB
     if (parts := cards_of(load)) > 1:
         told["split"] = (1.0,) * parts
     if engine_id in RUNTIMES:
