@@ -49,6 +49,8 @@ def setting(advice, topic):
         ("M4 Max 40-core", 1, {}, "mlx"),
         ("Radeon RX 7900 XTX", 1, {}, "gguf"),
         ("RTX 3090", 1, {"format": "gguf"}, "gguf"),
+        ("RTX 3090", 1, {"users": 8, "needs": frozenset({Need.SAMPLERS})}, "exl3"),
+        ("RTX 2080 Ti", 1, {"users": 8, "needs": frozenset({Need.SAMPLERS})}, "awq"),
     ],
 )
 def test_the_format_is_the_one_with_kernels(card, count, changes, format_id):

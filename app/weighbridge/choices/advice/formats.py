@@ -64,8 +64,10 @@ def format_of(case: Case, engine: Candidate) -> str | None:
 
 
 def _has_kernels(case: Case, format_id: str) -> bool:
-    """Whether the cards multiply in the format themselves; what is not known does not stand for yes."""
-    least = case.known.kernels.get(format_id, "")
+    """Whether the cards run the format and multiply in it themselves, of which what is not known does not count."""
+    needs, least = case.known.needs.get(format_id, ""), case.known.kernels.get(format_id, "")
+    if case.fast.vendor == "nvidia" and has_at_least(case.fast.capability, needs) is False:
+        return False
     if not least:
         return True
     if case.fast.vendor == "nvidia":
