@@ -319,6 +319,7 @@ def test_not_while_it_is_loaded_or_fetched(own):
     removal = plan(only(own), models_in(own), own)
     assert refusal(removal, (), ()) is None
     assert refusal(removal, ("tiny",), ()).code == "model.in_use"
+    assert refusal(removal, (str(removal.model.path),), ()).code == "model.in_use"
     shelf = shelf_in_folder(own, "ann/Tiny", "main", "0" * 40)
     file = JobFile(RemoteFile("tiny.gguf", 1))
     job = Job("ann/Tiny", "main", "0" * 40, "tiny", shelf.root, shelf.layout, (file,))

@@ -111,9 +111,14 @@ def plan(model: Model, models: Iterable[Model], own_folder: Path) -> Removal:
 
 
 def refusal(removal: Removal, loaded: Collection[str], jobs: Iterable[Job]) -> Refused | None:
-    """Why it cannot be now: the model is among those `loaded` (by id), or one of `jobs` is fetching a file of it."""
+    """Why it cannot be now: the model is among those `loaded`, or one of `jobs` is fetching a file of it.
+
+    `loaded` has ids, and paths of models and of files beside them: an id may be another than at the load, where a model
+    of the same name has come since.
+    """
     name = removal.model.id
-    if name in loaded:
+    files = (removal.model.path, *(each.path for each in removal.going))
+    if name in loaded or not set(map(str, files)).isdisjoint(loaded):
         return Refused("model.in_use", model=name)
     going = {_real_name(each.path) for each in removal.going}
     fetched = {_real_name(path) for job in jobs if job.state not in ENDED for path in _targets(job)}

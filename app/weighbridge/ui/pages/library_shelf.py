@@ -104,8 +104,9 @@ class Shelf(QObject):
 
     def _is_refused(self, removal: Removal) -> bool:
         """Whether it cannot be now; why is told."""
-        running = {each.model_id for each in self._services.supervisor.running() if each.state not in _GONE}
-        refused = refusal(removal, running, ()) or self._fetched(removal)
+        running = [each for each in self._services.supervisor.running() if each.state not in _GONE]
+        held = {each.model_id for each in running} | {each.load.model for each in running}
+        refused = refusal(removal, held, ()) or self._fetched(removal)
         if refused is not None:
             self.failed.emit(refused)
         return refused is not None
