@@ -93,6 +93,7 @@ def test_a_model_that_is_here_and_suits_is_to_be_loaded():
 
 def test_the_largest_that_fits_whole_is_taken_before_one_that_fits_in_part():
     assert advised(on_rtx(4, 10, 30), format="gguf").choice.model.id == "m10"
+    assert advised(on_rtx(4, 10, *range(25, 45)), format="gguf").choice.model.id == "m10"  # however many are larger
 
 
 def test_memory_that_is_not_known_keeps_no_model_out():

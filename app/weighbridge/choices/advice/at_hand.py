@@ -22,7 +22,7 @@ from weighbridge.library.model import Model
 from weighbridge_engines.api import Load
 
 MOST_WEIGHED = 12
-"""Models of a library of thousands that are weighed for one piece of advice: the largest that could fit."""
+"""Models of a library of thousands that are weighed for one piece of advice."""
 
 _ORDER = (Verdict.FITS, Verdict.TIGHT, Verdict.PARTIAL, Verdict.UNKNOWN)
 
@@ -103,14 +103,19 @@ def model_point(case: Case, engine: Candidate, choice: Choice) -> Point:
 
 
 def _able(case: Case, engine: Candidate) -> list[Model]:
-    """The models here that this engine could run and that are of the kind wanted, the largest that could fit first."""
+    """The models here that this engine could run and that are of the kind wanted: first what could fit whole, the
+    largest before the others, then what could in part.
+    """
     shelf = case.ground.shelf
     if shelf is None:
         return []
     most = _most_bytes(case)
     able = [model for model in shelf.models if _suits(case, engine, model)]
     small = [model for model in able if most is None or model.size_bytes <= most]
-    return sorted(small, key=lambda model: -model.size_bytes)[:MOST_WEIGHED]
+    room = case.room_bytes
+    return sorted(small, key=lambda model: (room is not None and model.size_bytes > room, -model.size_bytes))[
+        :MOST_WEIGHED
+    ]
 
 
 def _most_bytes(case: Case) -> int | None:
