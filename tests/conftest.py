@@ -15,6 +15,7 @@ import weakref
 import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each program that a test starts compiles its modules anew
 
 _PATIENCE_S = 2.0
 _PLACES = ("HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "LLAMA_CACHE", "LMSTUDIO_HOME", "OLLAMA_MODELS")
