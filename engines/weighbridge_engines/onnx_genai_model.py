@@ -15,7 +15,7 @@ from typing import Any
 from weighbridge_engines.api import HOST, Load
 from weighbridge_engines.onnx_genai_folder import cache_names, context_of, read, vocabulary_of
 from weighbridge_engines.onnx_genai_library import imported
-from weighbridge_engines.onnx_genai_settings import CARD_BATCH, PROVIDERS, context_for, overlay, threads_of
+from weighbridge_engines.onnx_genai_settings import CARD_BATCH, PROVIDERS, context_for, overlay, provider_of, threads_of
 from weighbridge_engines.prompt_steps import prompt_step
 from weighbridge_engines.session_log import tell
 
@@ -74,9 +74,11 @@ class OnnxModel:
             tell(threads=threads_of(load))
         else:
             tell(unused="threads")
-        tell(context=self.context, batch=self.batch)
+        device = str(self._model.device_type)
+        tell(context=self.context, batch=self.batch, slots=1, provider=provider_of(device))
+        tell(device=device)
         if size := self._cache_bytes():
-            tell(kv_bytes=size, device=HOST if self._on_processor else str(self._model.device_type))
+            tell(kv_bytes=size, device=HOST if self._on_processor else device)
 
     def _cache_bytes(self) -> int | None:
         """The KV cache, where it has its whole size from the start; else it is not told."""

@@ -51,6 +51,12 @@ _NOT_AT_ALL = (
 )  # fmt: skip
 
 
+def provider_of(device: str) -> str:
+    """What a load calls the provider of a device ("CPU", "CUDA", "DML") that the library names."""
+    own = {name or "cpu": told for told, name in PROVIDERS.items()}
+    return own.get(device.lower(), device.lower())
+
+
 def checked(load: Load) -> None:
     """Raise Unsupported, with a "setting." code that names it, where `load` asks for what cannot be followed."""
     check_alone(load, CONTROLS, _NOT_AT_ALL)

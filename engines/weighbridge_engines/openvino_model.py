@@ -79,7 +79,7 @@ class OpenVinoModel:
             tell(threads=threads_of(self._load))
         else:
             tell(unused="threads")
-        tell(context=self.context, batch=self.batch)
+        tell(context=self.context, batch=self.batch, slots=1)
         size = self._pipeline.get_metrics().kv_cache_size_in_bytes
         tell(kv_bytes=size, device=HOST if on_processor else device_of(self._load))
 

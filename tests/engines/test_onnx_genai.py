@@ -18,7 +18,7 @@ from weighbridge_engines.api import ContextExceeded, Load, Request, RequestRefus
 from weighbridge_engines.installed import is_installed
 from weighbridge_engines.onnx_genai_failures import diagnose
 from weighbridge_engines.onnx_genai_folder import cache_names, danger, read
-from weighbridge_engines.onnx_genai_settings import checked, context_for, overlay, search
+from weighbridge_engines.onnx_genai_settings import checked, context_for, overlay, provider_of, search
 from weighbridge_engines.session_log import report
 
 TINY = Path(__file__).parents[1] / "data" / "onnx_tiny"
@@ -43,6 +43,9 @@ def test_what_a_load_means():
     assert context_for(Load("/m", context=900), 512) == 512
     assert context_for(Load("/m", context=300), 512) == 300
     assert context_for(Load("/m"), None) == 4096
+    assert [provider_of(device) for device in ("CPU", "CUDA", "DML", "WebGPU")] == [
+        "cpu", "cuda", "directml", "webgpu",
+    ]  # fmt: skip
 
 
 def test_how_tokens_are_chosen():
@@ -212,7 +215,9 @@ def test_what_a_load_tells(session, log):
     told = [report(line) for line in log]
     assert [one["stage"] for one in told if "stage" in one] == ["reading", "weights", "warming"]
     values = {name: value for one in told for name, value in one.items()}
-    assert (values["context"], values["threads"], values["batch"]) == (400, 1, 16)
+    assert (values["context"], values["threads"], values["batch"], values["slots"]) == (400, 1, 16, 1)
+    assert values["provider"] == "cpu"
+    assert {"device": "CPU"} in told
     # 2 layers, 1 head of 16 elements of 4 bytes, keys and values, for 400 tokens
     assert (values["kv_bytes"], values["device"]) == (2 * 16 * 4 * 2 * 400, "Host")
 
