@@ -9,7 +9,7 @@ from weighbridge.hub.allowance import Allowance
 from weighbridge.hub.looking import Sight, Spot
 from weighbridge.hub.remote import Repository
 from weighbridge.ui.background import Background
-from weighbridge.ui.discover.looks import RESERVE, Looks, place_of
+from weighbridge.ui.discover.looks import RESERVE, RESERVE_OF_MORE, Looks, place_of
 
 
 class FakeLooker:
@@ -100,6 +100,16 @@ def test_where_few_calls_are_left_nothing_is_only_counted(qtbot, looks, looker, 
     looks._tick()
     qtbot.waitUntil(lambda: "o/a@main" in looks.sights)
     assert not looks.is_short
+
+
+def test_what_makes_a_count_fuller_leaves_half_of_the_calls(qtbot, looks, looker, allowed):
+    allowed["now"] = Allowance("api", RESERVE_OF_MORE, time.monotonic() + 300)
+    looks.count(spots("a"), spots("b"))
+    qtbot.waitUntil(lambda: not looks.now)
+    assert (looker.asked, looks.is_short) == (["o/a"], False)
+    allowed["now"] = None
+    looks._tick()
+    qtbot.waitUntil(lambda: looker.asked == ["o/a", "o/b"])
 
 
 def test_a_limit_is_waited_out_and_the_spot_comes_first_again(qtbot, looks, looker):

@@ -134,11 +134,13 @@ class Discovery(QObject):
         self.told.emit()
 
     def count(self, keys: Iterable[str]) -> None:
-        """These base models are in sight: look into one repository of each, then into the next of each, as far as the
-        Hub allows.
+        """These base models are in sight: look into one repository of each as far as the Hub allows, then into more of
+        each.
         """
         first = [_first(self._of(key).spots) for key in keys if key in self._groups]
-        self.looks.count(spot for turn in zip_longest(*first) for spot in turn if spot is not None)
+        turns = zip_longest(*(spots[1:] for spots in first))
+        more = (spot for turn in turns for spot in turn if spot is not None)
+        self.looks.count((spot for spots in first for spot in spots[:1]), more)
 
     def see(self, spots: Iterable[Spot]) -> None:
         """Rows of these spots are in sight: look into them."""

@@ -22,6 +22,9 @@ CALLS_OF_A_LOOK = 3
 RESERVE = 60
 """Calls that are left for what the user asks himself: looks that only serve to count stop above it."""
 
+RESERVE_OF_MORE = 250
+"""The same for looks that make a count fuller: of the 500 that the Hub allows in five minutes, half are left."""
+
 REST_S = 60.0
 """While the Hub cannot be reached, it is tried so seldom for what only serves to count."""
 
@@ -72,6 +75,7 @@ class Looks(QObject):
         self._background = background
         self._wanted: dict[str, Spot] = {}
         self._counted: dict[str, Spot] = {}
+        self._more: dict[str, Spot] = {}
         self._sights: OrderedDict[str, Sight] = OrderedDict()
         self._now: tuple[Spot, Task] | None = None
         self._failures: dict[str, BaseException] = {}
@@ -119,9 +123,11 @@ class Looks(QObject):
         self._wanted = self._fresh(spots)
         self._go_on()
 
-    def count(self, spots: Iterable[Spot]) -> None:
-        """Look at these while nothing else waits, as far as the Hub allows. In place of what was counted before."""
-        self._counted = self._fresh(spots)
+    def count(self, spots: Iterable[Spot], more: Iterable[Spot] = ()) -> None:
+        """Look at these while nothing else waits, as far as the Hub allows, then at `more` while it allows plenty. In
+        place of what was counted before.
+        """
+        self._counted, self._more = self._fresh(spots), self._fresh(more)
         self._go_on()
 
     def keep(self, sight: Sight) -> None:
@@ -139,7 +145,7 @@ class Looks(QObject):
 
     def rest(self) -> None:
         """Nothing more is looked at; what is under way comes to its end."""
-        self._wanted, self._counted = {}, {}
+        self._wanted, self._counted, self._more = {}, {}, {}
         self._clock.stop()
 
     def stop(self) -> None:
@@ -160,7 +166,7 @@ class Looks(QObject):
                 work = partial(_look, self._looker, spot)
                 task = self._background.stream(work, partial(self._seen, spot), partial(self._failed, spot), "look")
                 self._now = spot, task
-        waits = bool(self._wanted or self._counted) and self._now is None
+        waits = bool(self._wanted or self._counted or self._more) and self._now is None
         if waits != self._clock.isActive():
             (self._clock.start if waits else self._clock.stop)()
         standing = self.now, tuple(self._wanted)
@@ -171,9 +177,10 @@ class Looks(QObject):
     def _next(self) -> Spot | None:
         for place in list(self._wanted):
             return self._wanted.pop(place)
-        if time.monotonic() >= self._counts_from_s and may_spend(self._allowance(), CALLS_OF_A_LOOK, RESERVE):
-            for place in list(self._counted):
-                return self._counted.pop(place)
+        for waiting, reserve in ((self._counted, RESERVE), (self._more, RESERVE_OF_MORE)):
+            if time.monotonic() >= self._counts_from_s and may_spend(self._allowance(), CALLS_OF_A_LOOK, reserve):
+                for place in list(waiting):
+                    return waiting.pop(place)
         return None
 
     def _tick(self) -> None:
