@@ -56,6 +56,7 @@ def test_builds_for_other_machines_are_folded_and_unfold_for_who_looks_for_one(q
     row, (card,) = made.page.rows["made-cuda"], made.page.cards.values()
     assert not row.isVisible()
     assert card.fold.line.text() == "2 more builds"
+    assert card.fold.line.accessibleName() == "2 more builds: Made"
     made.services.bus.build_wanted.emit("made-cuda")
     qtbot.waitUntil(row.first.hasFocus)
 

@@ -81,7 +81,7 @@ class EngineCard(QFrame):
         for one in (*look.builds, *look.others):
             show(self._rows[one.id], one)
         self._fold.setVisible(bool(look.others))
-        self._fold.say(_others_in_words(look))
+        self._say(self._fold, _others_in_words(look))
 
     def unfold_for(self, build_id: str) -> None:
         """Have the row of a build in sight."""
@@ -92,8 +92,12 @@ class EngineCard(QFrame):
         self._notes.setText("\n".join(notes))
         self._known.setVisible(bool(notes))
         count = len(notes)
-        self._known.say(plural("{count} thing to know", "{count} things to know", count))
-        self._known.line.setAccessibleName(f"{self._known.line.text()}: {self._title}")
+        self._say(self._known, plural("{count} thing to know", "{count} things to know", count))
+
+    def _say(self, fold: Fold, words: str) -> None:
+        """Other cards have such words too: whose they are is seen, and has to be heard."""
+        fold.say(words)
+        fold.line.setAccessibleName(f"{words}: {self._title}")
 
     def _show_tags(self, look: EngineLook) -> None:
         if (look.formats, look.archived) == self._tags:

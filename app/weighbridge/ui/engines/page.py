@@ -218,7 +218,7 @@ class EnginesPage(Page):
         services.endpoints.changed.connect(self._changed)
         services.memories.changed.connect(self._sampled)
         services.bus.build_wanted.connect(self.show_build)
-        services.bus.endpoint_wanted.connect(self._endpoints.open)
+        services.bus.endpoint_wanted.connect(self._open_form)
         services.bus.endpoint_shown.connect(self.show_endpoint)
         self._leave = services.settings.subscribe(lambda _value: self._changed())
 
@@ -365,6 +365,12 @@ class EnginesPage(Page):
             return
         self._wanted_endpoint = ""
         QTimer.singleShot(0, made, lambda: self._bring_endpoint(made))
+
+    def _open_form(self, preset_id: str) -> None:
+        """Have a server added, its form in sight once it has its place."""
+        form = self._endpoints.form
+        self._endpoints.open(preset_id)
+        QTimer.singleShot(0, form, lambda: self._area.ensureWidgetVisible(form, 0, 4 * STEP))
 
     def _bring_endpoint(self, made: EndpointRow) -> None:
         self._area.ensureWidgetVisible(made, 0, 4 * STEP)
