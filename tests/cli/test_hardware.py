@@ -33,6 +33,7 @@ CARD = Device(
     pci_id="00000000:01:00.0",
     bandwidth=Bandwidth(936.2, 936.2, "a table"),
     sensors=Sensors(power_limit_w=250, power_default_w=350, temperature_c=41),
+    nvlink=True,
 )
 SMALL = Device(
     id="cuda1",
@@ -106,7 +107,7 @@ def test_in_words(machine, told, capsys):
         "Card: NVIDIA GeForce RTX 3090",
         "  memory: 20.0 GiB free of 24.0 GiB, its own",
         "  bandwidth: 936 GB/s, published (a table)",
-        "  driver 580.10, compute capability 8.6",
+        "  driver 580.10, compute capability 8.6, NVLink to every other card",
     ]
     assert "  power limit 250 W (by default 350 W), 41 °C" in out
     assert "  can be used by: Made (CUDA0)" in out

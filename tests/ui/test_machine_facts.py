@@ -227,3 +227,8 @@ def test_that_no_engine_is_here_is_no_finding_once_one_is(qtbot, services):
     here.append("llama.cpp")
     facts.ask_again()
     assert facts.complete(machine()).problems == ()
+
+
+@pytest.mark.parametrize(("nvlink", "said"), [(True, "to every other card"), (False, "to no other card"), (None, None)])
+def test_whether_nvlink_joins_it_to_the_others(nvlink, said):
+    assert values(device_facts(replace(CARD, nvlink=nvlink))).get("NVLink") == said

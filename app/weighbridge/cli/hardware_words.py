@@ -118,6 +118,8 @@ def _driver(device: Device) -> str:
     parts = [text("driver {number}", number=device.driver)] if device.driver else []
     if device.compute_capability:
         parts.append(text("compute capability {number}", number=device.compute_capability))
+    if device.nvlink:
+        parts.append(text("NVLink to every other card"))
     return ", ".join(parts)
 
 

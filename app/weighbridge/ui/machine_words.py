@@ -63,6 +63,8 @@ def device_facts(device: Device, told: Sequence[Told] = ()) -> list[Fact]:
     facts += [bandwidth_fact(device.bandwidth), Fact(text("Driver"), device.driver or text("unknown"))]
     if device.vendor == "nvidia":
         facts.append(Fact(text("Compute capability"), device.compute_capability or text("unknown")))
+    if device.nvlink is not None:
+        facts.append(Fact("NVLink", text("to every other card") if device.nvlink else text("to no other card")))
     titles = {one.engine_id: one.title for one in told}
     seen = [f"{titles.get(sight.engine, sight.engine)} ({sight.id})" for sight in device.seen_by]
     return facts + _power(device) + _usable_by(seen, told)
