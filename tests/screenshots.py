@@ -5,7 +5,7 @@ Library, and the chat while the echo engine answers. With a real model, also whi
 and with the port open. With `--machine NAME`, the Library alone, on a recorded machine whose cards llama.cpp uses, or
 with `--unused` does not, over models with real headers; and then for another machine. With `--engines`, the page
 Engines alone, on a recorded machine whose card nothing uses. QT_SCALE_FACTOR=2 and
-LC_ALL=es_ES.UTF-8 do what they say.
+LC_ALL=es_ES.UTF-8 do what they say. What is cut off or lies on something else is told, a line each.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -67,6 +68,7 @@ def main() -> None:
     parser.add_argument("--advisor", action="store_true", help="the Advisor alone, on a recorded machine")
     parser.add_argument("--library", action="store_true", help="the Library alone, with models of several programs")
     parser.add_argument("--load", action="store_true", help="the sheet of a load alone, on --machine or with --model")
+    parser.add_argument("--forms", action="store_true", help="what is filled in: settings, a token, an endpoint")
     parser.add_argument("--failures", action="store_true", help="each class of a failed load, in Library and chat")
     parser.add_argument("--fonts", type=float, default=1.0, help="how much larger the fonts are")
     parser.add_argument("--machine", help="a recorded machine, of tests/hardware/machines, to show the Library on")
@@ -77,26 +79,25 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ["WEIGHBRIDGE_HOME"] = os.environ["HOME"] = home  # nobody's own models are in a picture
         camera = _Camera(Path(home), arguments.out, arguments.fonts)
-        if arguments.load and arguments.model:
-            camera.shoot_load(arguments.model)
-        elif arguments.load:
-            camera.shoot_load_on(arguments.machine)
-        elif arguments.discover:
-            camera.shoot_discover(arguments.machine)
-        elif arguments.downloads:
-            camera.shoot_downloads()
-        elif arguments.engines:
-            camera.shoot_engines(arguments.machine or "rtx3090_desktop")
-        elif arguments.advisor:
-            camera.shoot_advisor(arguments.machine or "rtx3090_desktop")
-        elif arguments.failures:
-            camera.shoot_failures()
-        elif arguments.library:
-            camera.shoot_library()
-        elif arguments.machine:
-            camera.shoot_on(arguments.machine, used=not arguments.unused)
-        else:
-            camera.shoot(arguments.model)
+        _shoot(camera, arguments)
+
+
+def _shoot(camera: _Camera, arguments: argparse.Namespace) -> None:
+    """What is asked for alone; else all of it."""
+    machine = arguments.machine
+    alone: dict[str, Callable[[], None]] = {
+        "load": lambda: camera.shoot_load(arguments.model) if arguments.model else camera.shoot_load_on(machine),
+        "discover": lambda: camera.shoot_discover(machine),
+        "downloads": camera.shoot_downloads,
+        "engines": lambda: camera.shoot_engines(machine or "rtx3090_desktop"),
+        "advisor": lambda: camera.shoot_advisor(machine or "rtx3090_desktop"),
+        "forms": camera.shoot_forms,
+        "failures": camera.shoot_failures,
+        "library": camera.shoot_library,
+        "machine": lambda: camera.shoot_on(machine, used=not arguments.unused),
+    }
+    wanted = next((name for name in alone if getattr(arguments, name)), None)
+    alone[wanted]() if wanted else camera.shoot(arguments.model)
 
 
 class _Camera:
@@ -110,6 +111,7 @@ class _Camera:
 
         self._out = out
         self._home = home
+        self._told: set[str] = set()
         self._app = QApplication([])
         self._app.setFont(scaled(self._app.font(), fonts))
         self._program = Program(self._app, default_paths(), catalogue)
@@ -175,6 +177,36 @@ class _Camera:
         self._until(page.detail.template.isVisible)
         page.detail.template.fold.toggle()
         self._take("library", "shelves_template")
+        program.close()
+
+    def shoot_forms(self) -> None:
+        """The rest of the settings, signing in, an endpoint to add, and the chat with its options."""
+        from PySide6.QtWidgets import QScrollArea
+
+        program = self._program
+        models = self._home / "data" / "models"
+        models.mkdir(parents=True, exist_ok=True)
+        (models / "echo.echo").write_text(json.dumps({**SAID, "repeat": 1}), encoding="utf-8")
+        program.open()
+        self._until(lambda: program.services is not None and program.services.facts.answered)
+        window, bus = program.window, program.services.bus
+        window.show_page("settings")
+        for area in window.pages["settings"].findChildren(QScrollArea):
+            area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
+        self._take("settings", "forms_settings")
+        bus.sign_in_wanted.emit()
+        self._take("network", "forms_sign_in")
+        window.show_page("engines")
+        self._until(lambda: bool(window.pages["engines"].cards))
+        bus.endpoint_wanted.emit("ollama")
+        self._take("engines", "forms_endpoint")
+        window.show_page("chat")
+        chat = window.pages["chat"]
+        bus.chat_wanted.emit("echo")
+        chat.send("What does a load line tell a harbour master?")
+        self._until(lambda: bool(chat.dialogue.path) and chat.dialogue.answer is None)
+        chat._toggle_options()
+        self._take("chat", "forms_options")
         program.close()
 
     def shoot_failures(self) -> None:
@@ -479,6 +511,15 @@ class _Camera:
                     window.show_page(name)
                 self._wait(150)
                 window.grab().save(str(self._out / f"{told or name}_{scheme}_{width}.png"))
+                self._tell_cut(f"{told or name} at {width} x {height}")
+
+    def _tell_cut(self, where: str) -> None:
+        from tests.ui.cut import cut
+
+        for line in cut(self._program.window):
+            if line not in self._told:
+                self._told.add(line)
+                sys.stdout.write(f"{where}: {line}\n")
 
     def _take_downloads(self) -> None:
         """The queue while it is empty, with something found, and with a job in each state, one of which has failed;

@@ -116,3 +116,14 @@ def test_a_question_leaves_the_library_no_part_on_another(qtbot, full):
     page.question.ask("Remove Qwen3-8B-Q4_K_M? " * 6, (("Move to the bin", page.update), ("Keep it", None)))
     qtbot.waitUntil(lambda: cut(page) == [])
     page.shut()
+
+
+def test_signing_in_leaves_the_network_page_whole(qtbot, services):
+    page = NetworkPage(services)
+    qtbot.addWidget(page)
+    page.resize(930, 592)
+    page.show()
+    page.account.open()
+    qtbot.waitUntil(lambda: cut(page) == [])
+    qtbot.waitUntil(lambda: not page.account.field.visibleRegion().isEmpty())
+    page.shut()

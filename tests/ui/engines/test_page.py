@@ -482,4 +482,4 @@ def test_an_endpoint_is_brought_into_sight_and_one_is_added_by_its_kind(qtbot, m
     services.bus.endpoint_shown.emit("gone")
     services.bus.endpoint_wanted.emit("ollama")
     assert made.page.endpoints.form.preset.currentData() == "ollama"
-    assert made.page.endpoints.form.isVisible()
+    qtbot.waitUntil(lambda: not made.page.endpoints.form.visibleRegion().isEmpty())

@@ -46,6 +46,7 @@ class EnginesPage(Page):
         self._cards: dict[str, EngineCard] = {}
         self._banners = Banners(services.theme)
         self._wanted_id = self._wanted_endpoint = ""
+        self._wants_form = False
         self._machine_known = False
         self._told = ""
         self._shown_error: BaseException | None = None
@@ -258,6 +259,7 @@ class EnginesPage(Page):
             self._timer.start()
         self._find_wanted()
         self._find_endpoint()
+        self._find_form()
 
     def _known(self) -> Known | None:
         """What is known, with what the builds in use told last."""
@@ -367,10 +369,15 @@ class EnginesPage(Page):
         QTimer.singleShot(0, made, lambda: self._bring_endpoint(made))
 
     def _open_form(self, preset_id: str) -> None:
-        """Have a server added, its form in sight once it has its place."""
-        form = self._endpoints.form
+        """Have a server added, its form in sight; now or once the cards stand that come before it."""
         self._endpoints.open(preset_id)
-        QTimer.singleShot(0, form, lambda: self._area.ensureWidgetVisible(form, 0, 4 * STEP))
+        self._wants_form = True
+        self._find_form()
+
+    def _find_form(self) -> None:
+        if self._wants_form and self._cards and self.isVisible():
+            self._wants_form, form = False, self._endpoints.form
+            QTimer.singleShot(0, form, lambda: self._area.ensureWidgetVisible(form, 0, 4 * STEP))
 
     def _bring_endpoint(self, made: EndpointRow) -> None:
         self._area.ensureWidgetVisible(made, 0, 4 * STEP)

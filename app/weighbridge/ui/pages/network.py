@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from weighbridge.base.words import text
@@ -15,6 +16,7 @@ from weighbridge.ui.services import Services
 from weighbridge.ui.theme import STEP
 from weighbridge.ui.widgets.beside import Beside
 from weighbridge.ui.widgets.cells import CellDelegate
+from weighbridge.ui.widgets.fitted_area import FittedArea
 from weighbridge.ui.widgets.parts import action, button, column, label, panel, row
 from weighbridge.ui.widgets.tables import Table
 
@@ -43,6 +45,7 @@ class NetworkPage(Page):
         self._add_actions()
         services.bus.network_changed.connect(self._changed)
         services.bus.sign_in_wanted.connect(self._account.open)
+        self._account.opened.connect(self._bring_account)
         self._leave = services.settings.subscribe(lambda _value: self._show_switch())
         self._show_switch()
 
@@ -102,9 +105,11 @@ class NetworkPage(Page):
 
     def _lay_out(self) -> None:
         head = row(label(text("Network"), "title"), self._sum, None, gap=3)
-        parts = (head, self._told_panel(), self._account, self._requests_panel())
-        whole = column(*parts, owner=self, margin=4, gap=3)
-        whole.setStretch(3, 1)
+        inner = QWidget()
+        column(self._told_panel(), self._account, owner=inner, gap=3)
+        self._above = FittedArea(inner)  # where there is little room it scrolls, for the requests are never left out
+        whole = column(head, self._above, self._requests_panel(), owner=self, margin=4, gap=3)
+        whole.setStretch(2, 1)
 
     def _told_panel(self) -> QFrame:
         leaves = text(
@@ -158,6 +163,10 @@ class NetworkPage(Page):
         forced = self._services.access.offline() and not chosen
         self._forced.setVisible(forced)
         self._forced.setText(text("HF_HUB_OFFLINE keeps you offline now, whatever is set here.") if forced else "")
+
+    def _bring_account(self) -> None:
+        """What was unfolded comes into sight, once it has its place."""
+        QTimer.singleShot(0, self, lambda: self._above.ensureWidgetVisible(self._account, 0, 0))
 
     def _changed(self) -> None:
         if self.isVisible():

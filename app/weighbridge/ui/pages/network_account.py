@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QWidget
 
 from weighbridge.base.errors import Cancelled, Unreachable, WeighbridgeError
@@ -25,7 +25,11 @@ _SECRET = Qt.InputMethodHint.ImhSensitiveData | Qt.InputMethodHint.ImhNoPredicti
 
 
 class AccountPanel(QFrame):
-    """Shows `services.tokens` and changes them. What is typed stands in the field alone, not for long."""
+    """Shows `services.tokens` and changes them. What is typed stands in the field alone, not for long. `opened`: a
+    token can be pasted.
+    """
+
+    opened = Signal()
 
     def __init__(self, services: Services) -> None:
         super().__init__()
@@ -71,6 +75,7 @@ class AccountPanel(QFrame):
         self._fold.show()
         self._show_all()
         self._field.setFocus()
+        self.opened.emit()
 
     def close_it(self) -> None:
         """Forget what was typed, and stop what is under way."""

@@ -6,6 +6,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
+_LEAST_LETTERS = 4
+"""So few of a longer text say nothing."""
+
 
 class ElidedLabel(QLabel):
     """Needs no more width than `least_ems` heights of its font. It stands at the right unless `at_left`. `in_middle`:
@@ -32,7 +35,7 @@ class ElidedLabel(QLabel):
         painter = QPainter(self)
         shown = self.fontMetrics().elidedText(self.text(), self._cut, self.width())
         painter.setPen(self.palette().color(self.foregroundRole()))
-        if shown != "…":  # which alone says nothing
+        if shown == self.text() or len(shown) > _LEAST_LETTERS:
             painter.drawText(self.rect(), self.alignment(), shown)
         painter.end()
         self.setToolTip(self.text() if shown != self.text() else "")
