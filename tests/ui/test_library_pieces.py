@@ -11,7 +11,7 @@ from weighbridge.ui.shelf_words import folder_in_words, folders_in_words, nothin
 from weighbridge.ui.widgets.fold import Fold
 from weighbridge.ui.widgets.lines_panel import MOST, Line, LinesPanel
 from weighbridge.ui.widgets.note_line import NoteLine
-from weighbridge.ui.widgets.template_view import TemplateView
+from weighbridge.ui.widgets.template_view import MOST_SHOWN, TemplateView
 
 THIN = "\u202f"
 GIB = 1 << 30
@@ -141,6 +141,12 @@ def test_a_template_says_whose_it_is_and_is_only_text(qtbot, services):
     assert view.fold.line.text() == "Chat template, from Qwen"
     assert view.template == "<b>{{ x }}</b>"
     assert not view.fold.is_open
+    view.show_template("a\r\nb")
+    shown = view._text.document().revision()
+    view.show_template("a\r\nb")
+    assert view._text.document().revision() == shown  # who reads it stays where he is
+    view.show_template("x" * 1_000_000)
+    assert (len(view.template), view.template[-2:]) == (MOST_SHOWN + 2, "\n…")
     view.show_template(None)
     assert view.isHidden()
 

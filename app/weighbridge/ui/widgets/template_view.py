@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from weighbridge.base.words import text
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.widgets.fold import Fold
 from weighbridge.ui.widgets.parts import column, fixed_font
+
+MOST_SHOWN = 100_000
+"""Characters; what is longer is cut, for a window would stand while it is laid out. Real ones have some thousand."""
 
 _MOST_LINES, _ROOM_LINES = 12, 2
 """So many lines are seen at once; a short text has some room around it."""
@@ -22,6 +26,8 @@ class TemplateView(QWidget):
         self._text.setFont(fixed_font())
         self._text.setAccessibleName(text("Chat template"))
         self._text.setTabChangesFocus(True)
+        self._text.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)  # a long word costs no more than others
+        self._template: str | None = None
         self._fold = Fold(theme, self._text)
         column(self._fold, owner=self)
         self.hide()
@@ -40,8 +46,9 @@ class TemplateView(QWidget):
         """Show a template, of the model that `owner` made ("": nobody knows who); None: nothing."""
         if template is not None:
             self._fold.say(text("Chat template, from {owner}", owner=owner) if owner else text("Chat template"))
-            if template != self._text.toPlainText():
-                self._text.setPlainText(template)
+            if template != self._template:
+                self._template = template
+                self._text.setPlainText(template if len(template) <= MOST_SHOWN else f"{template[:MOST_SHOWN]}\n…")
                 lines = min(_MOST_LINES, self._text.blockCount() + _ROOM_LINES)
                 self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * lines)
         self.setVisible(template is not None)
