@@ -2,7 +2,9 @@ import pytest
 from tests.formats.made_gguf import LLAMA, gguf, tensor
 
 from weighbridge.formats.architectures import Kind
+from weighbridge.formats.configs import config_info
 from weighbridge.formats.gguf import read_header
+from weighbridge.formats.keys import MOST_LETTERS
 from weighbridge.formats.model import model_info
 from weighbridge.formats.source import BytesSource
 
@@ -88,3 +90,13 @@ def test_a_split_is_counted_from_one():
 )
 def test_what_a_model_is_for(keys, kind):
     assert info(keys).kind == kind
+
+
+def test_what_a_header_calls_itself_can_be_shown_in_a_line():
+    """Strangers write it: a terminal would obey what is in it."""
+    evil = "a\n\x1b[31m\u202eb" + "x" * 100_000
+    keys = {"general.name": evil, "general.license": evil}
+    model = model_info(read_header(BytesSource(gguf({**LLAMA, **keys})), full=True), "tiny")
+    assert model.name == model.license == "a\ufffd\ufffd[31m\ufffdb" + "x" * (MOST_LETTERS - 9)
+    config = config_info({"model_type": "\x1b[31m"}, "mlx", Kind.CHAT, None, guessed=False)
+    assert config.architecture == "\ufffd[31m"

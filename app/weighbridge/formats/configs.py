@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from weighbridge.base.printable import printable
 from weighbridge.formats.architectures import Kind
+from weighbridge.formats.keys import MOST_LETTERS
 from weighbridge.formats.model import MAX_LAYERS, ModelInfo
 from weighbridge.formats.plain_json import bounded
 from weighbridge.formats.quantisation import Config, whole
@@ -59,7 +61,7 @@ def config_info(config: Config, variant_format: str, kind: Kind, quant: str | No
     return ModelInfo(
         format=variant_format,
         kind=kind,
-        architecture=architecture if isinstance(architecture, str) else None,
+        architecture=printable(architecture[:MOST_LETTERS]) if isinstance(architecture, str) else None,
         quant=quant,
         layers=layers,
         context_length=_first(kept, None, "max_position_embeddings", "n_positions", "max_seq_len", "seq_length"),

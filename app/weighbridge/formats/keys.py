@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from weighbridge.base.printable import printable
 from weighbridge.formats.gguf import Value
 
 MAX_COUNT = 1 << 31
+MOST_LETTERS = 200
 
 
 class Keys:
@@ -17,9 +19,9 @@ class Keys:
         self._prefix = metadata.get("general.architecture")
 
     def text(self, key: str) -> str | None:
-        """A text, or None."""
+        """A text that can be shown, at most MOST_LETTERS of it, or None."""
         value = self._metadata.get(key)
-        return value if isinstance(value, str) and value else None
+        return printable(value[:MOST_LETTERS]) if isinstance(value, str) and value else None
 
     def count(self, key: str, limit: int = MAX_COUNT) -> int | None:
         """A whole number from 0 to `limit`, or None."""
