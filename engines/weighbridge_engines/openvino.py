@@ -4,6 +4,7 @@ cards. In a process of its own: a step of it lets no other thread of a program g
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +21,8 @@ from weighbridge_engines.openvino_settings import CONTROLS, DEFAULT_CONTEXT, che
 from weighbridge_engines.session_log import report, tell
 
 PACKAGE = "openvino-genai"
+_PROPERTIES = ("FULL_DEVICE_NAME", "DEVICE_TYPE", "GPU_DEVICE_TOTAL_MEM_SIZE", "DEVICE_PCI_INFO")
+_PCI = re.compile(r"domain: (\d{1,5}) bus: (\d{1,3}) device: 0x([0-9a-f]{1,2}) function: (\d)")
 _NEEDED = {"openvino_genai": PACKAGE, "jinja2": "jinja2"}
 
 
@@ -46,7 +49,7 @@ def devices() -> list[Device]:
 
 
 def _device(core: Any, name: str) -> Device:
-    told = {one: _told(core, name, one) for one in ("FULL_DEVICE_NAME", "DEVICE_TYPE", "GPU_DEVICE_TOTAL_MEM_SIZE")}
+    told = {one: _told(core, name, one) for one in _PROPERTIES}
     total = told["GPU_DEVICE_TOTAL_MEM_SIZE"]
     dedicated = "DISCRETE" in str(told["DEVICE_TYPE"])
     return Device(
@@ -54,7 +57,17 @@ def _device(core: Any, name: str) -> Device:
         name=str(told["FULL_DEVICE_NAME"] or name),
         kind="cpu" if name == CPU else "gpu" if dedicated else "shared",
         memory_total_bytes=int(total) if isinstance(total, int) else None,
+        pci_id=_slot(str(told["DEVICE_PCI_INFO"])),
     )
+
+
+def _slot(words: str) -> str | None:
+    """A PCI address, as OpenVINO writes its parts: the device alone in hexadecimal digits."""
+    found = _PCI.search(words)
+    if found is None:
+        return None
+    domain, bus, device, function = found.groups()
+    return f"{int(domain):04x}:{int(bus):02x}:{int(device, 16):02x}.{int(function)}"
 
 
 def _told(core: Any, device: str, name: str) -> object:

@@ -103,7 +103,8 @@ class Core:
             "GPU.0": {"FULL_DEVICE_NAME": "Arc 140V (iGPU)", "DEVICE_TYPE": "Type.INTEGRATED",
                       "GPU_DEVICE_TOTAL_MEM_SIZE": 12 * GIB},
             "GPU.1": {"FULL_DEVICE_NAME": "Arc A770 (dGPU)", "DEVICE_TYPE": "Type.DISCRETE",
-                      "GPU_DEVICE_TOTAL_MEM_SIZE": 16 * GIB},
+                      "GPU_DEVICE_TOTAL_MEM_SIZE": 16 * GIB,
+                      "DEVICE_PCI_INFO": "{domain: 0 bus: 60 device: 0x1f function: 0}"},
             "NPU": {"FULL_DEVICE_NAME": "AI Boost", "DEVICE_TYPE": "Type.INTEGRATED"},
         }[device]  # fmt: skip
         if name not in told:
@@ -116,7 +117,7 @@ def test_what_it_can_use_are_processors_and_graphics_devices(monkeypatch):
     assert openvino.devices() == [
         Device("CPU", "Core Ultra", "cpu"),
         Device("GPU.0", "Arc 140V (iGPU)", "shared", 12 * GIB),
-        Device("GPU.1", "Arc A770 (dGPU)", "gpu", 16 * GIB),
+        Device("GPU.1", "Arc A770 (dGPU)", "gpu", 16 * GIB, pci_id="0000:3c:1f.0"),
     ]
 
 

@@ -67,8 +67,8 @@ def is_same(one: Device, other: Device) -> bool:
     if None not in slots:
         # Slices of a divided card share its slot: their memory tells them apart.
         return " MIG " not in one.name or _near(one.memory, other.memory)
-    if one.vendor == other.vendor == "apple":
-        return True
+    if one.vendor == other.vendor != "other" and one.integrated and other.integrated:
+        return True  # a processor has one graphics part, whatever it is called and however much it may borrow
     return plain_name(one.name) == plain_name(other.name) and _near(one.memory, other.memory)
 
 
