@@ -64,9 +64,14 @@ class Prompts(Templated):
     """For the model in `folder`, by the template of `load` or its own."""
 
     def __init__(self, load: Load, folder: Path) -> None:
-        settings = _object(folder / "tokenizer_config.json")
-        template = load.template or template_in(folder, settings) or CHATML
-        super().__init__(template, {**special_tokens(settings), **load.extra.get("template_values", {})})
+        own, names = template_of(folder)
+        super().__init__(load.template or own or CHATML, {**names, **load.extra.get("template_values", {})})
+
+
+def template_of(folder: Path) -> tuple[str | None, dict[str, str]]:
+    """The chat template of the model in `folder`, None where it brings none, and the texts of its special tokens."""
+    settings = _object(folder / "tokenizer_config.json")
+    return template_in(folder, settings), special_tokens(settings)
 
 
 def template_in(folder: Path, settings: Mapping[str, Any]) -> str | None:

@@ -41,10 +41,14 @@ class Failed(Exception):
 
 
 class Renderer:
-    """Renders templates in a process of its own, which is started anew where it has ended. For one thread at a time."""
+    """Renders templates in a process of its own, which is started anew where it has ended. For one thread at a time.
 
-    def __init__(self, limit_s: float = chat_template.MOST_S + _PATIENCE_S) -> None:
+    `python` runs it: one that has jinja2.
+    """
+
+    def __init__(self, limit_s: float = chat_template.MOST_S + _PATIENCE_S, python: str = sys.executable) -> None:
         self._limit_s = limit_s
+        self._python = python
         self._process: subprocess.Popen[bytes] | None = None
 
     def render(self, template: str, values: Mapping[str, Any]) -> str:
@@ -100,7 +104,7 @@ class Renderer:
             self.close()
             kept = {name: os.environ[name] for name in _NEEDED if name in os.environ}
             pipe = subprocess.PIPE
-            self._process = subprocess.Popen(argv(), stdin=pipe, stdout=pipe, env=kept)
+            self._process = subprocess.Popen(argv(self._python), stdin=pipe, stdout=pipe, env=kept)
         return self._process
 
     def _ended(self, process: subprocess.Popen[bytes], timed_out: bool) -> Failed:
@@ -112,8 +116,8 @@ class Renderer:
         return Failed("died", f"exit status {code}")
 
 
-def argv() -> Sequence[str]:
+def argv(python: str = sys.executable) -> Sequence[str]:
     """How the process is started: by its file, so that nothing of ours is on its path. No library that needs it is part
     of a release, whose executable is no Python.
     """
-    return [sys.executable, "-I", chat_template.__file__]
+    return [python, "-I", chat_template.__file__]

@@ -1,8 +1,8 @@
 """Starts `transformers serve` and holds it to what it does not do by itself.
 
 It has a key, and knows a limit of the context: a longer prompt is refused with both numbers. Tokens are chosen as a
-request says, also where the model's own settings do not sample. Chat templates are rendered in a process with limits,
-and tried before the weights are read. Its errors are told as OpenAI's are.
+request says, also where the model's own settings do not sample. Chat templates are rendered in a process with limits.
+Its errors are told as OpenAI's are.
 
 Run by path, by the server's own Python: `transformers_serve.py serve [ARGUMENT ...]`. Key and context come by
 environment. Another version of transformers may have other parts: then it says so, and ends.
@@ -29,12 +29,11 @@ if TYPE_CHECKING:
 PACKAGE = "weighbridge_engines"
 KEY_VARIABLE = "WEIGHBRIDGE_ENGINE_KEY"
 CONTEXT_VARIABLE = "WEIGHBRIDGE_CONTEXT"
+TEMPLATE_ERROR = "template_error"
+"""As in `api`, which this file cannot import where it runs."""
+
 OPEN = ("/health",)
 """Routes for which no key is asked."""
-
-HELLO = [{"role": "user", "content": "Hi"}]
-LEFT_TO_THE_REQUEST = ("failed",)
-"""What may be wrong with a template and only this conversation."""
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Any, Any], Awaitable[None]]
@@ -102,17 +101,6 @@ class Templates:
         with self._turn:
             return self._renderer.render(template, values)
 
-    def fault(self, template: str, values: Mapping[str, Any]) -> str | None:
-        """What is wrong with `template` whatever the conversation; None where nothing is known to be."""
-        templates = ours("templates")
-        try:
-            self.render(template, {**values, "messages": HELLO, "tools": None, "add_generation_prompt": True})
-        except templates.Objected:
-            return None
-        except templates.Failed as failure:
-            return None if failure.fault in LEFT_TO_THE_REQUEST else str(failure)
-        return None
-
 
 class Compiled:
     """Stands for a template that the server has compiled."""
@@ -147,7 +135,7 @@ def hold(held: Held) -> None:
     serving = {name: import_module(f"transformers.cli.serving.{name}") for name in _PARTS}
     templates = Templates(ours("templates").Renderer())
     _hold_templates(import_module("transformers.utils.chat_template_utils"), templates)
-    _hold_loads(serving["model_manager"].ModelManager, templates, held)
+    _hold_loads(serving["model_manager"].ModelManager, held)
     for handler in (serving["chat_completion"].ChatCompletionHandler, serving["completion"].CompletionHandler):
         _hold_requests(handler)
     _hold_answers(serving["utils"].GenerateManager, held)
@@ -165,21 +153,14 @@ def _hold_templates(utils: Any, templates: Templates) -> None:
     utils._compile_jinja_template = lambda template: Compiled(template, environment, templates)
 
 
-def _hold_loads(manager: Any, templates: Templates, held: Held) -> None:
-    """A template is tried before the weights are read; a model that brings none is spoken to in the usual form."""
+def _hold_loads(manager: Any, held: Held) -> None:
+    """A model that brings no template is spoken to in the usual form; what holds for it is told."""
     load_processor, load_model = manager._load_processor, manager._load_model
 
     def with_template(self: Any, *args: Any, **more: Any) -> Any:
         processor = load_processor(self, *args, **more)
         if not getattr(processor, "chat_template", None):
             processor.chat_template = ours("templates").CHATML
-        tokenizer = getattr(processor, "tokenizer", processor)
-        names = dict(getattr(tokenizer, "special_tokens_map", {}))
-        named = processor.chat_template
-        template = named.get("default") if isinstance(named, dict) else named
-        if isinstance(template, str) and (fault := templates.fault(template, names)) is not None:
-            print(f"weighbridge: {fault}", flush=True)  # noqa: T201
-            raise SystemExit(1)
         return processor
 
     def with_context(self: Any, *args: Any, **more: Any) -> Any:
@@ -317,10 +298,11 @@ def _refusals() -> Mapping[type[Exception], Callable[[Any], Mapping[str, Any]]]:
     """How each error is told, with its HTTP status as `code`."""
     templates = ours("templates")
     too_long = {"code": 400, "type": "exceed_context_size_error", "message": "the request exceeds the context"}
-    bad = {"code": 400, "type": "invalid_request_error", "param": "messages"}
+    bad = {"code": 400, "type": TEMPLATE_ERROR, "param": "messages"}
     return {
         ours("transformers_answers").NotInBatch: lambda error: {
-            **bad, "message": f"with continuous batching this engine has no {error}", "param": str(error),
+            "code": 400, "type": "invalid_request_error", "param": str(error),
+            "message": f"with continuous batching this engine has no {error}",
         },
         ours("transformers_answers").TooLong: lambda error: {
             **too_long, "n_prompt_tokens": error.prompt_tokens, "n_ctx": error.context,

@@ -383,12 +383,6 @@ def test_what_other_logs_tell(engine_id, line, told):
             "program.other_version",
             {"reason": "no attribute 'GenerateManager'"},
         ),
-        (
-            "transformers",
-            "weighbridge: the chat template failed (time): more than 10 s",
-            "engine.template",
-            {"reason": "(time): more than 10 s"},
-        ),
         ("transformers", "ModuleNotFoundError: No module named 'uvicorn'", "program.no_module", {"package": "uvicorn"}),
         (
             "transformers",

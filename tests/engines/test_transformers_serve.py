@@ -7,7 +7,9 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from weighbridge_engines import transformers_serve
+from weighbridge_engines.api import TEMPLATE_ERROR
 from weighbridge_engines.pieces import Pieces
+from weighbridge_engines.templates import Failed
 from weighbridge_engines.transformers_answers import (
     EVERY_TOKEN,
     Cut,
@@ -19,7 +21,7 @@ from weighbridge_engines.transformers_answers import (
     limit,
     penalties,
 )
-from weighbridge_engines.transformers_serve import Guard, Held, Templates
+from weighbridge_engines.transformers_serve import Guard, Held
 
 
 def config(**values):
@@ -162,18 +164,6 @@ def model(trained):
     return SimpleNamespace(config=SimpleNamespace(get_text_config=lambda: settings), dtype="torch.float32")
 
 
-def test_a_template_that_is_none_is_found_before_it_is_used():
-    pytest.importorskip("jinja2", reason="jinja2 comes with the extra llama-cpp")
-    from weighbridge_engines.templates import Renderer
-
-    renderer = Renderer(limit_s=20)
-    templates = Templates(renderer)
-    found = [templates.fault(words, {}) for words in ("{{ x }", "{{ raise_exception('no') }}", "{{ messages[7].x }}")]
-    renderer.close()
-    assert found[0].startswith("the chat template failed (syntax): ")
-    assert found[1:] == [None, None]
-
-
 class Manager:
     """As the server's, for one answer at a time: it answers with what it was given."""
 
@@ -292,6 +282,8 @@ def test_the_server_asks_for_the_key_and_tells_errors_as_openai_does(parts):
     status, told = app.told[TooLong](None, TooLong(9000, 8192))
     assert (status, told["error"]["type"]) == (400, "exceed_context_size_error")
     assert (told["error"]["n_prompt_tokens"], told["error"]["n_ctx"]) == (9000, 8192)
+    status, told = app.told[Failed](None, Failed("time", "more than 10 s"))
+    assert (status, told["error"]["type"]) == (400, TEMPLATE_ERROR)
     assert app.told[Exception](None, ValueError("x"))[1]["error"]["message"] == "ValueError: x"
     assert parts.utils._StreamError('say "no"').msg == 'say \\"no\\"'
 

@@ -23,7 +23,7 @@ from weighbridge.running.child import Child
 from weighbridge.running.command import command, environment
 from weighbridge.running.life import GONE, Life
 from weighbridge.running.log import LogRing
-from weighbridge.running.precheck import check_files
+from weighbridge.running.precheck import check_files, check_template
 from weighbridge.running.readiness import answers, free_port, healthy
 from weighbridge.running.shares import Need, fitted
 from weighbridge.running.state import Running, State
@@ -120,6 +120,7 @@ class EngineProcess:
 
     def _live(self) -> None:
         check_files(self._model)
+        check_template(self.engine, self.running.load)
         for attempt in range(PORT_TRIES):
             code = self._one_life(free_port())
             self._drain()
