@@ -411,7 +411,9 @@ class Engine:
     `report(line)`: effective values and buffer sizes in one line of the engine's log; keys are those of `Load`, and
     "weights_bytes", "kv_bytes", "state_bytes", "compute_bytes", "output_bytes" (each line's figure is added to the
     sum) with "device" (in whose memory that is: an id as in `devices()`, or HOST), "stage" (one of STAGES; "done" of
-    "total" are steps of it), and "port" (the one that it really listens on).
+    "total" are steps of it), and "port" (the one that it really listens on). "device" without a size is what it
+    computes on, with "because", the code of a reason, where it chose so itself; "unused" is the name of a
+    setting that is of no use there.
     `diagnose(log, exit_code)`: the cause of an end, by the engine's own words; a negative exit code is the signal that
     ended it. `knows_keys`: False for an engine that answers anyone on loopback.
 
