@@ -15,11 +15,13 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QWidget,
 )
+from tests.ui.cut import cut
 from tests.ui.fakes import FakePort, machine, running
 from tests.ui.served_elsewhere import served
 
 from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.settings import SettingsStore
+from weighbridge.base.words import use_language
 from weighbridge.hardware.machine import Device, Memory, MemoryKind
 from weighbridge.running.state import State
 from weighbridge.ui.advisor.page import AdvisorPage
@@ -34,6 +36,7 @@ from weighbridge.ui.pages.network import NetworkPage
 from weighbridge.ui.pages.server import ServerPage
 from weighbridge.ui.pages.settings import SettingsPage
 from weighbridge.ui.theme import Theme
+from weighbridge.ui.widgets.parts import scaled
 from weighbridge.ui.window import MINIMUM, Window
 
 MAKERS = {
@@ -272,6 +275,25 @@ def test_large_fonts_leave_the_icons_of_the_sidebar(qtbot, qapp, full):
         assert window.width() == MINIMUM[0]
     finally:
         qapp.setFont(before)
+
+
+def test_nothing_is_cut_with_large_fonts_in_the_language_of_long_words(qtbot, qapp, full):
+    before = qapp.font()
+    qapp.setFont(scaled(before, 1.5))
+    use_language("es")
+    try:
+        window = Window(full.theme, full.settings, full.bus)
+        qtbot.addWidget(window, before_close_func=lambda _window: window.shut())
+        window.fill(full, MAKERS, "library")
+        window.resize(*MINIMUM)
+        window.show()
+        full.supervisor.become(full.bus, running())
+        for name in MAKERS:
+            window.show_page(name)
+            qtbot.waitUntil(lambda: cut(window) == [], timeout=5000)
+    finally:
+        qapp.setFont(before)
+        use_language("en")
 
 
 def test_large_fonts_leave_rows_of_the_library_above_its_detail(qtbot, qapp, full):

@@ -232,7 +232,7 @@ class LibraryDetail(QFrame):
         middle.setStretch(0, 1)
         inner = QWidget()
         held = column(
-            self._path, self._served, self._note, self._told, self._preset, self._error, middle, owner=inner, gap=2
+            self._error, self._path, self._served, self._note, self._told, self._preset, middle, owner=inner, gap=2
         )
         held.setContentsMargins(4 * STEP, 0, 4 * STEP, 3 * STEP)
         top.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 0)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
-_LEAST_LETTERS = 4
+_LEAST_LETTERS = 6
 """So few of a longer text say nothing."""
 
 
