@@ -89,7 +89,7 @@ def test_what_goes_on_for_ever_is_ended(template, own_timer, monkeypatch, tmp_pa
     renderer = Renderer(limit_s=60)
     try:
         with monkeypatch.context() as short:
-            short.setattr(templates, "argv", lambda: [sys.executable, "-I", str(tmp_path / "quick.py")])
+            short.setattr(templates, "argv", lambda python: [python, "-I", str(tmp_path / "quick.py")])
             if not own_timer:
                 short.setattr(renderer, "_limit_s", 1.0)
             with pytest.raises(Failed) as failed:
