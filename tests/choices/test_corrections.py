@@ -107,6 +107,13 @@ def test_what_fits_whole_is_loaded_as_it_was_asked_for():
     assert planned_load(weigh(model(), None, LOAD, around())) == LOAD
 
 
+def test_an_engine_without_layers_on_cards_is_told_of_none():
+    choice = weighed(around(RTX))
+    plan = replace(choice.fit.plan, engine="openvino", gpu_layers=0)
+    fit = replace(choice.fit, estimate=replace(choice.fit.estimate, plan=plan))
+    assert planned_load(replace(choice, fit=fit)) == LOAD
+
+
 def test_an_engine_that_told_its_devices_anew_is_another_build():
     here = around(told=(replace(told(), version="2"),))
     assert after_loads(weighed(here), here, (observed(),)).fit.estimate.basis is Basis.CALCULATED

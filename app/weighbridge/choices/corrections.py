@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from weighbridge.choices.choice import Choice, Surroundings
 from weighbridge.estimates.fit import judged_by
+from weighbridge.estimates.runtime_device import RUNTIMES
 from weighbridge.running.calibration import by_table, corrected, device_places
 from weighbridge.running.observations import Observation, build_of, situation
 from weighbridge.running.sizing import Table
@@ -41,4 +42,6 @@ def planned_load(choice: Choice) -> Load:
     if choice.fit is None or choice.blueprint is None or not choice.blueprint.can_be_split:
         return choice.load
     plan = choice.fit.plan
+    if plan.engine in RUNTIMES:  # all or nothing of it lies on a card, and its loads name no layers
+        return choice.load
     return replace(choice.load, gpu_layers=plan.gpu_layers, cpu_experts=plan.cpu_experts or None)
