@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ _ALWAYS = "-np 1 -ub 512 -fa on -t 1 -v --no-warmup --no-repack -lm none -fit on
 _ROW = re.compile(r"\|\s+- (RPC\d+|Host)\b.*?\d+ =\s*(\d+) \+\s*(\d+) \+\s*(\d+)")
 
 
+@cache
 def zoo() -> dict[str, tuple[bytes, int]]:
     """The header and the file's length of each made model, by name."""
     made = (model for kind in (latent, recurrent, windowed) for model in kind.models())

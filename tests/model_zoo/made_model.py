@@ -45,7 +45,7 @@ class Made:
 
     def file_bytes(self) -> int:
         """How long the whole file would be."""
-        weights = sum(_padded(_bytes(name, shape)) for name, shape in self.tensors.items())
+        weights = sum(_padded(_bytes(shape, type_of(name, shape))) for name, shape in self.tensors.items())
         return _padded(len(self.header())) + weights
 
     def info(self) -> ModelInfo:
@@ -55,8 +55,9 @@ class Made:
     def _records(self) -> Iterator[bytes]:
         offset = 0
         for name, shape in self.tensors.items():
-            yield tensor(name, shape, type_of(name, shape), offset)
-            offset += _padded(_bytes(name, shape))
+            type_id = type_of(name, shape)
+            yield tensor(name, shape, type_id, offset)
+            offset += _padded(_bytes(shape, type_id))
 
 
 def made(name: str, architecture: str, vocabulary: int, tied: bool = False, **keys: object) -> Made:
@@ -88,9 +89,9 @@ def type_of(name: str, shape: tuple[int, ...]) -> int:
     return Q8_0 if shape[0] % 32 == 0 else F16
 
 
-def _bytes(name: str, shape: tuple[int, ...]) -> int:
-    size = tensor_bytes(type_of(name, shape), shape)
-    assert size is not None, (name, shape, prod(shape))
+def _bytes(shape: tuple[int, ...], type_id: int) -> int:
+    size = tensor_bytes(type_id, shape)
+    assert size is not None, (type_id, shape, prod(shape))
     return size
 
 
