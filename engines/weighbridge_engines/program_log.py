@@ -38,6 +38,8 @@ _READ: Mapping[str, tuple[str, Read]] = {
 
 COMMON: tuple[Failing, ...] = (
     Failing(re.compile(r"No module named '(?P<package>[\w.]+)'"), "program.no_module"),
+    Failing(re.compile(r"No package metadata was found for (?P<package>[\w.-]+)"), "program.no_module"),
+    Failing(re.compile(r"operator (?P<package>torch\w+)::\w+ does not exist"), "program.no_module"),
     Failing(re.compile(r"(?P<library>lib[\w.+-]+): cannot open shared object file"), "engine.missing_library"),
     Failing(re.compile(r"version [`'](?P<needs>GLIBC(?:XX)?_[\d.]+)' not found"), "engine.old_system"),
     Failing(re.compile(r"[Aa]ddress already in use|Errno 98|WinError 10048"), "engine.port_taken"),

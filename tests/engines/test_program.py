@@ -383,6 +383,18 @@ def test_what_other_logs_tell(engine_id, line, told):
             "program.other_version",
             {"reason": "no attribute 'GenerateManager'"},
         ),
+        (
+            "vllm",
+            "RuntimeError: operator torchvision::nms does not exist",
+            "program.no_module",
+            {"package": "torchvision"},
+        ),
+        (
+            "vllm",
+            "importlib.metadata.PackageNotFoundError: No package metadata was found for vllm",
+            "program.no_module",
+            {"package": "vllm"},
+        ),
         ("transformers", "ModuleNotFoundError: No module named 'uvicorn'", "program.no_module", {"package": "uvicorn"}),
         (
             "transformers",
