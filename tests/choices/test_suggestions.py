@@ -7,8 +7,10 @@ from tests.choices.made_speeds import here, weighed
 from weighbridge.base.units import THIN
 from weighbridge.choices.counts import Counts, counts
 from weighbridge.choices.offer_words import counts_in_words, suggestion_in_words
+from weighbridge.choices.runner import Runner
 from weighbridge.choices.suggestions import DAY_S, suggestions
 from weighbridge.estimates.fit import Verdict
+from weighbridge_engines.api import Cause
 
 NOW_S = 1_800_000_000.0
 
@@ -31,6 +33,8 @@ def test_counts_of_each_verdict():
     assert counted == Counts(fits=2, tight=1, no=1, unknown=1)
     assert (counted.total, counted.best) == (5, Verdict.FITS)
     assert counts([]).best is Verdict.UNKNOWN
+    needing = replace(fits, runner=Runner("exllamav3", "ExLlamaV3", Cause("program.needs_card")))
+    assert counts([needing, fits]) == Counts(fits=1, no=1)
     assert Counts(partial=1, no=3).best is Verdict.PARTIAL
 
 

@@ -32,6 +32,13 @@ class Counts:
 
 
 def counts(choices: Iterable[Choice]) -> Counts:
-    """How many of `choices` are of each verdict; what cannot be weighed is unknown."""
-    told = Counter((choice.fit.verdict if choice.fit else Verdict.UNKNOWN).value for choice in choices)
-    return Counts(**told)
+    """How many of `choices` are of each verdict; what cannot be weighed is unknown, and what needs a card that is not
+    here is no choice, however much memory there is.
+    """
+    return Counts(**Counter(_verdict(choice).value for choice in choices))
+
+
+def _verdict(choice: Choice) -> Verdict:
+    if choice.runner is not None and choice.runner.lacks_card:
+        return Verdict.NO
+    return choice.fit.verdict if choice.fit else Verdict.UNKNOWN

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from weighbridge.choices.choice import NOT_RUN, Choice
-from weighbridge.choices.runner import NEEDS_CARD, NOT_OURS
+from weighbridge.choices.runner import NOT_OURS
 from weighbridge.estimates.fit import GOOD, Verdict
 from weighbridge.formats.architectures import Kind
 from weighbridge.formats.ggml_types import TYPES
@@ -104,8 +104,7 @@ def bits_of(choice: Choice) -> float | None:
 def _is_able(choice: Choice) -> bool:
     """Whether it is a model that fits, at least in part, and that some engine runs."""
     sound = choice.model.problem is None and choice.model.kind not in (*NOT_RUN, Kind.DRAFT)
-    runner = choice.runner
-    run = runner is not None and runner.suits and (runner.missing is None or runner.missing.code not in NEEDS_CARD)
+    run = choice.runner is not None and choice.runner.suits and not choice.runner.lacks_card
     return sound and run and choice.fit is not None and choice.fit.verdict in GOOD
 
 

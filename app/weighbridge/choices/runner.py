@@ -65,6 +65,11 @@ class Runner:
         """Whether it can be run as things are."""
         return self.missing is None
 
+    @property
+    def lacks_card(self) -> bool:
+        """Whether it needs a card that is not here: nothing that can be installed helps."""
+        return self.missing is not None and self.missing.code in NEEDS_CARD
+
 
 def runner_for(
     format_id: str,

@@ -128,6 +128,9 @@ class ChoiceRow:
         if self.failed is not None:
             return "no", text("Could not be looked into")
         badge = self.weighed.fit_badge if self.weighed else None
+        choice = self.weighed.choice if self.weighed else None
+        if choice is not None and choice.runner is not None and choice.runner.lacks_card:
+            return "no", text("Needs another card")
         if badge is not None and self.needs and badge[0] in _WITH:
             return badge[0], text(_WITH[badge[0]], engine=self.needs)
         return badge
