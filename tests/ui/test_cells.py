@@ -97,3 +97,25 @@ def test_each_kind_of_cell_looks_different(qtbot, services):
     ]
     images = [painted(table, services.theme, One(cell, True, table))[0] for cell in same]
     assert all(one != other for one in images for other in images if one is not other)
+
+
+def test_the_chosen_row_shows_where_the_keyboard_is(qtbot, services):
+    table = QTableView()
+    qtbot.addWidget(table)
+    table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+    table.verticalHeader().hide()
+    table.setModel(One(CELLS["strong"], True, table))
+    table.setItemDelegate(CellDelegate(services.theme, table))
+    with qtbot.waitActive(table):
+        table.show()
+        table.activateWindow()
+    table.selectRow(0)
+
+    def at_the_left():
+        middle = table.rowViewportPosition(0) + table.rowHeight(0) // 2
+        return table.viewport().grab().toImage().pixelColor(1, middle).name()
+
+    table.clearFocus()
+    assert at_the_left() != services.theme.tokens.accent
+    table.setFocus()
+    assert at_the_left() == services.theme.tokens.accent

@@ -122,7 +122,7 @@ QAbstractSpinBox::down-arrow { image: url("$down_glyph"); width: $small; height:
 
 QCheckBox::indicator { width: $box; height: $box; border: 1px solid $dim; border-radius: 4px; background: $panel; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$check_glyph"); }
-QCheckBox::indicator:focus { border-color: $accent; }
+QCheckBox::indicator:focus { border: 2px solid $text; width: $box_focused; height: $box_focused; }
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line; }
 QSlider::sub-page:horizontal { height: 4px; border-radius: 2px; background: $accent; }
 QSlider::handle:horizontal { width: 14px; height: 14px; margin: -5px 0; border-radius: 7px; background: $accent; }
@@ -172,6 +172,7 @@ def style_sheets(tokens: Tokens, glyphs: Mapping[str, str], em: int) -> Sheets:
         "small": round(em * 0.7),
         "glyph": round(em * GLYPH_EMS),
         "box": round(em * 0.95),
+        "box_focused": round(em * 0.95) - 2,
         "room": round(em * 1.35),
         "icon": round(em * 1.3),
         "pill": (em + 8) // 2,

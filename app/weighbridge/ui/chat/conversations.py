@@ -31,6 +31,7 @@ from weighbridge.base.words import text
 from weighbridge.chat.conversation import Conversation
 from weighbridge.ui.moments import when
 from weighbridge.ui.theme import STEP, Theme
+from weighbridge.ui.widgets.cells import paint_focus
 from weighbridge.ui.widgets.parts import action, button, column, label, row
 
 WIDTH_LINES = 15
@@ -208,6 +209,7 @@ class _Drawing(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         super().paint(painter, _without_text(option), QModelIndex())
+        paint_focus(painter, option, self._theme)
         area: QRect = option.rect.adjusted(2 * STEP + 2, 2 * STEP, -2 * STEP, -2 * STEP)
         metrics = option.fontMetrics
         line = metrics.lineSpacing()

@@ -131,7 +131,7 @@ class DownloadsPage(Page):
         self._services.bus.page_wanted.emit("discover")
 
     def _queue_panel(self) -> QFrame:
-        foot = Flow(*self._buttons.values())
+        foot = column(Flow(*self._buttons.values()))
         foot.setContentsMargins(3 * STEP, 0, 3 * STEP, 2 * STEP)
         self._other.setContentsMargins(4 * STEP, 0, 4 * STEP, 0)
         made = panel(self._list, self._other, foot, margin=0)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from weighbridge.ui.icons import pixmap
 from weighbridge.ui.memory_parts import Memory
@@ -30,9 +30,19 @@ CELL_ROLE = Qt.ItemDataRole.UserRole + 6
 _INSET = 11
 """Where texts begin: the padding of the style sheet and the margin that Qt adds."""
 
+_FOCUS_WIDTH = 3
+
 _ITEM, _SIZE = QStyle.ControlElement.CE_ItemViewItem, QStyle.ContentsType.CT_ItemViewItem
 _TEXT = QStyleOptionViewItem.ViewItemFeature.HasDisplay
 _Index = QModelIndex | QPersistentModelIndex
+
+
+def paint_focus(painter: QPainter, option: QStyleOptionViewItem, theme: Theme) -> None:
+    """A bar at the left end of the chosen row, where the keyboard is on its view."""
+    view = option.widget
+    if option.state & QStyle.StateFlag.State_Selected and isinstance(view, QWidget) and view.hasFocus():
+        row = option.rect
+        painter.fillRect(0, row.top(), _FOCUS_WIDTH, row.height() - 1, QColor(theme.tokens.accent))
 
 
 class Cell(NamedTuple):
@@ -75,6 +85,8 @@ class CellDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         filled, cell = self._filled(option, index)
         _style(filled).drawControl(_ITEM, filled, painter, filled.widget)
+        if index.column() == 0:
+            paint_focus(painter, option, self._theme)
         place = QRectF(option.rect).adjusted(_INSET, 0, -_INSET, -1)
         if cell.badge is not None:
             self._paint_badge(painter, option, place, cell.badge, cell.glyph)

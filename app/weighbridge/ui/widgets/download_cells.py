@@ -10,6 +10,7 @@ from weighbridge.ui.download_words import StateBadge
 from weighbridge.ui.models.downloads_model import AMOUNT, DETAIL_ROLE, FRACTION_ROLE, NAME, STATE_ROLE
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.badge import badge_size, paint_badge
+from weighbridge.ui.widgets.cells import paint_focus
 
 _INSET = 8
 _BAR_HEIGHT = 6
@@ -38,6 +39,8 @@ class DownloadDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         super().paint(painter, option, index)
+        if index.column() == 0:
+            paint_focus(painter, option, self._theme)
         cell = option.rect.adjusted(_INSET, 0, -_INSET, -1)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
