@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from weighbridge_engines.api import HOST, ContextExceeded, Load
+from weighbridge_engines.api import ContextExceeded, Load
 from weighbridge_engines.openvino_device import CPU
 from weighbridge_engines.openvino_library import imported
 from weighbridge_engines.openvino_settings import (
@@ -74,14 +74,13 @@ class OpenVinoModel:
             tell(stage=stage)
 
     def _tell(self) -> None:
-        on_processor = device_of(self._load) == CPU
-        if on_processor:
+        """On a processor nothing of the cache: it has its room from the start, and takes it as it is filled."""
+        tell(context=self.context, batch=self.batch, slots=1)
+        if (device := device_of(self._load)) == CPU:
             tell(threads=threads_of(self._load))
         else:
             tell(unused="threads")
-        tell(context=self.context, batch=self.batch, slots=1)
-        size = self._pipeline.get_metrics().kv_cache_size_in_bytes
-        tell(kv_bytes=size, device=HOST if on_processor else device_of(self._load))
+            tell(kv_bytes=self._pipeline.get_metrics().kv_cache_size_in_bytes, device=device)
 
     def close(self) -> None:
         """Give everything back."""

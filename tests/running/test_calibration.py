@@ -147,6 +147,15 @@ def test_another_model_of_the_architecture_gets_the_median_of_the_engines_own_me
     assert correction.last_off == pytest.approx((600 + 250) / 800 - 1)
 
 
+def test_weights_that_an_engine_does_not_tell_are_not_taken_for_its_own_memory():
+    cache_alone = {"Host": {Term.KV: 50 * MIB}}
+    other = corrected(FORMULA, NOW, (observed(told=cache_alone, files="b"),), ONE)
+    assert (other.estimate, other.loads) == (FORMULA, 0)
+    assert other.last_off == pytest.approx(300 / 800 - 1)
+    same = corrected(FORMULA, NOW, (observed(told=cache_alone),), ONE)
+    assert mib(same.estimate.share(HOST)) == {"engine": 250, "kv": 50}
+
+
 @pytest.mark.parametrize(
     "changes",
     [{"devices": ("A Processor",)}, {"engine_id": "other"}, {"architecture": "qwen3"}, {"architecture": None}],

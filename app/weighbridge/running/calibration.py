@@ -74,14 +74,15 @@ def corrected(
     """
     alike = [one for one in past if _alike(one.situation, now)]
     off = next((share for one in alike if _is_whole(one) and (share := _off(one, device_place)) is not None), None)
-    same = [one for one in alike if one.situation.version == now.version and (_is_whole(one) or _tells(one, _WEIGHTS))]
+    same = [one for one in alike if one.situation.version == now.version]
     exact = next((one for one in same if one.situation == now and _is_whole(one)), None)
     if exact is not None:
         return Correction(_measured(formula, exact, device_place), off, 1)
-    if not same or SYSTEM not in {share.place for share in formula.shares}:
+    telling = [one for one in same if _tells(one, _WEIGHTS)]  # of others the weights would count as the engine's own
+    if not telling or SYSTEM not in {share.place for share in formula.shares}:
         return Correction(formula, off)
-    engine = int(median(_overhead(one, device_place) for one in same))
-    return Correction(_with_engine(formula, engine), off, len(same))
+    engine = int(median(_overhead(one, device_place) for one in telling))
+    return Correction(_with_engine(formula, engine), off, len(telling))
 
 
 def _is_whole(one: Observation) -> bool:
