@@ -23,6 +23,11 @@ BANNED = -1e9
 """For a token that must not come: a bias that no logit makes up for."""
 
 
+AT_ONCE = 4
+"""The cache of answers that are computed together has room for so many whole contexts: by itself the server would take
+most of the memory for it.
+"""
+
 EVERY_TOKEN = 1 << 30
 """More than any list of tokens has."""
 
@@ -73,6 +78,16 @@ def choose_in_batch(config: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
         return {**_BATCHED, "top_k": 1}
     told = {name: getattr(config, name, None) for name in _BATCHED}
     return {name: type(usual)(told[name] or usual) for name, usual in _BATCHED.items()}
+
+
+def bound_batch(batch: Any, context: int | None) -> int | None:
+    """Have the cache of a `batch`, a `ContinuousBatchingConfig`, hold AT_ONCE times `context`, unless it is told a
+    share of the memory. How many tokens that are; None where it is not bounded.
+    """
+    if context is None or batch.num_blocks is not None or batch.max_memory_percent is not None:
+        return None
+    batch.num_blocks = AT_ONCE * -(-context // batch.page_size)
+    return int(batch.num_blocks * batch.page_size)
 
 
 def open_to_all(config: Any) -> None:

@@ -169,10 +169,15 @@ def _hold_loads(manager: Any, held: Held) -> None:
         told = {"context": held.context_of(model), "trained context": trained_context(model), "dtype": model.dtype,
                 "threads": threads}  # fmt: skip
         for name, value in told.items():
-            print(f"weighbridge: {name} = {value}", flush=True)  # noqa: T201
+            _tell(name, value)
         return model
 
     manager._load_processor, manager._load_model = with_template, with_context
+
+
+def _tell(name: str, value: object) -> None:
+    """In the log, as the table of programs knows it."""
+    print(f"weighbridge: {name} = {value}", flush=True)  # noqa: T201
 
 
 def _hold_requests(handler: Any) -> None:
@@ -215,6 +220,8 @@ def _hold_batches(manager: Any, held: Held) -> None:
         answers.open_to_all(config)
         self._cb_config = self._cb_config or import_module("transformers").ContinuousBatchingConfig()
         self._cb_config.per_request_processors = True
+        if (cache_tokens := answers.bound_batch(self._cb_config, held.context_of(model))) is not None:
+            _tell("cache tokens", cache_tokens)
         init(self, model, config)
         batch: Any = self._cb
         add = batch.add_request

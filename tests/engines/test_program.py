@@ -287,6 +287,7 @@ def test_what_the_log_of_vllm_tells(line, told):
         ("transformers", "weighbridge: context = 2048", {"context": 2048}),
         ("transformers", "weighbridge: trained context = 8192", {"trained_context": 8192}),
         ("transformers", "weighbridge: trained context = None", {}),
+        ("transformers", "weighbridge: cache tokens = 8192", {"cache_tokens": 8192}),
         ("transformers", "weighbridge: dtype = torch.float32", {"dtype": "float32"}),
         ("transformers", "\x1b[33m[transformers] Loading /m\x1b[0m", {"stage": "reading"}),
         (

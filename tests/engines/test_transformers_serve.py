@@ -11,11 +11,13 @@ from weighbridge_engines.api import TEMPLATE_ERROR
 from weighbridge_engines.pieces import Pieces
 from weighbridge_engines.templates import Failed
 from weighbridge_engines.transformers_answers import (
+    AT_ONCE,
     EVERY_TOKEN,
     Cut,
     NotInBatch,
     Penalties,
     TooLong,
+    bound_batch,
     choose,
     choose_in_batch,
     limit,
@@ -190,7 +192,8 @@ class Batch:
 
 class BatchManager(Manager):
     def __init__(self):
-        self._cb, self._cb_config = None, SimpleNamespace()
+        self._cb = None
+        self._cb_config = SimpleNamespace(page_size=16, num_blocks=None, max_memory_percent=None)
 
     def init_cb(self, model, gen_config):
         self._cb, self.made_with = Batch(), gen_config
@@ -268,11 +271,14 @@ def test_a_request_is_followed_on_the_thread_that_answers(parts):
 def test_in_a_batch_a_request_is_followed_too(parts):
     handler, manager = parts.completion.CompletionHandler(), parts.utils.CBGenerateManager()
     made = handler._build_generation_config({"temperature": 0.5, "max_tokens": 7}, None, use_cb=True)
-    manager.init_cb(None, made)
+    manager.init_cb(model(8192), made)
     manager.generate_streaming(model(8192), None, {"input_ids": [1, 2]}, made, request_id="1")
     samplers = {"temperature": 0.5, "top_k": EVERY_TOKEN, "top_p": 1.0}
     assert manager._cb.added == [("1", {"max_new_tokens": 7, **samplers})]
     assert (manager.made_with.do_sample, manager._cb_config.per_request_processors) == (True, True)
+    assert manager._cb_config.num_blocks == AT_ONCE * 7
+    shared = SimpleNamespace(page_size=16, num_blocks=None, max_memory_percent=0.5)
+    assert (bound_batch(shared, 4096), shared.num_blocks) == (None, None)
 
 
 def test_the_server_asks_for_the_key_and_tells_errors_as_openai_does(parts):

@@ -46,6 +46,11 @@ def test_weights_are_as_wide_as_the_program_is_told():
     assert (wide, narrow) == (2 * narrow, 4096 * 23040)
 
 
+def test_answers_that_are_computed_together_have_a_cache_of_several_contexts():
+    one, several = (weighed(continuous_batching=on)[HOST].terms[Term.KV] for on in (False, True))
+    assert several == 4 * one
+
+
 def test_vllm_takes_the_cache_that_it_is_told_on_a_processor():
     share = weighed("vllm", context=2048, dtype="float32", processor_cache_gib=1)[HOST]
     assert share.terms[Term.KV] == 1024 * MIB

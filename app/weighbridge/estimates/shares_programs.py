@@ -64,7 +64,8 @@ def _terms(blueprint: Blueprint, plan: Plan, parts: int) -> Terms:
     if shape.certainty is Certainty.UNKNOWN or keys is None or values is None:
         return {**terms, Term.KV: None}
     row = shape.total(lambda layer: int(layer.key_width * keys + layer.value_width * values))
-    terms[Term.KV] = (plan.context * row if plan.reserved_bytes is None else plan.reserved_bytes) // parts
+    contexts = plan.slots if plan.engine == TRANSFORMERS else 1
+    terms[Term.KV] = (contexts * plan.context * row if plan.reserved_bytes is None else plan.reserved_bytes) // parts
     terms[Term.STATE] = shape.total(lambda layer: layer.conv + layer.state) * STATE_BYTES * plan.slots // parts
     if widths is None:
         return {**terms, Term.COMPUTE: None}

@@ -10,6 +10,7 @@ from weighbridge.estimates.defaults import plan_for
 from weighbridge.estimates.plan import Plan
 from weighbridge.estimates.runtime_device import OPENVINO, RUNTIMES
 from weighbridge_engines.api import Load
+from weighbridge_engines.transformers_answers import AT_ONCE
 
 CONTEXT = 4096
 """For a load that names no context, which none of ours does."""
@@ -59,6 +60,8 @@ def plan_of(load: Load, engine_id: str) -> Plan:
         told = {"floats": floats, "key_type": _FLOATS[floats], "value_type": _FLOATS[floats], **told}
     if isinstance(reserved := load.extra.get("processor_cache_gib"), int):
         told["reserved_bytes"] = reserved * GIB
+    if load.extra.get("continuous_batching"):
+        told["slots"] = AT_ONCE
     if (parts := cards_of(load)) > 1:
         told["split"] = (1.0,) * parts
     if engine_id in RUNTIMES:
