@@ -7,7 +7,7 @@ from tests.choices.made_surroundings import NOT_HERE, RTX, engine, machine, mode
 
 from weighbridge.base.errors import Refused
 from weighbridge.choices.runner import CALCULATED, RUN_BY, runner_for
-from weighbridge.choices.words import runner_in_words
+from weighbridge.choices.words import lacking_in_words, runner_in_words
 from weighbridge_engines.api import Cause, Hardware
 
 
@@ -72,6 +72,7 @@ def test_what_needs_a_card_that_is_not_here_runs_nothing():
     runner = runner_for("awq", [needing], machine=bare)
     assert (runner.installed, runner.missing.code) == (False, "program.needs_card")
     assert runner_in_words(runner) == "Vllm (needs a card that is not here)"
+    assert (lacking_in_words(runner), lacking_in_words(None)) == ("Needs another card", "")
     other = engine("other", NOT_HERE, formats=("awq",))
     assert runner_for("awq", [needing, other], machine=bare).engine_id == "other"
     assert runner_for("awq", [needing, other], "vllm", machine=bare).missing.code == "program.needs_card"

@@ -81,6 +81,11 @@ def _partial(fit: Fit) -> str:
     return text("Partial · {count} of {all} layers", count=number(fit.gpu_layers or 0), all=number(fit.all_layers or 0))
 
 
+def lacking_in_words(runner: Runner | None) -> str:
+    """ "Needs another card", where no room in memory helps; "" where none is lacking."""
+    return text("Needs another card") if runner is not None and runner.lacks_card else ""
+
+
 def runner_in_words(runner: Runner | None) -> str:
     """ "llama.cpp", "llama.cpp (install)", "vLLM (not part of this program)", or that no engine is known to run it, or
     that this one does not.

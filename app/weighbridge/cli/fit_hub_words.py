@@ -15,7 +15,7 @@ from weighbridge.choices.offer_words import counts_in_words, recommended_in_word
 from weighbridge.choices.offered import Offered, reference_of
 from weighbridge.choices.recommended import Recommended
 from weighbridge.choices.speed_words import figures_in_words
-from weighbridge.choices.words import runner_in_words, total_in_words, verdict_in_words
+from weighbridge.choices.words import lacking_in_words, runner_in_words, total_in_words, verdict_in_words
 from weighbridge.cli.table import table
 from weighbridge.formats.gguf_variants import FORMAT
 from weighbridge.hub.layout import MAIN
@@ -103,7 +103,9 @@ def _cells(row: Offered, choice: Choice) -> list[str]:
         size(model.size_bytes),
         number(bits, 2) if bits else "?",
         total_in_words(fit.estimate) if fit else "?",
-        text("Cannot be used") if model.problem is not None else verdict_in_words(fit),
+        text("Cannot be used")
+        if model.problem is not None
+        else lacking_in_words(choice.runner) or verdict_in_words(fit),
         runner_in_words(choice.runner),
         "?" if writing is None else figures_in_words(writing),
         text("yes") if row.here else "",
