@@ -85,6 +85,12 @@ def test_the_conditions_of_all():
     assert plain(conditions(comparison(on_card)).rows)[0][2:8:5] == ("30.5 B, 3.3 B active", "CUDA0")
 
 
+def test_what_an_engine_says_that_it_computes_on_and_what_it_has_no_use_for():
+    chosen = (Setting("threads", 3, None, "setting.not_of_engine"), Setting("device", None, "GPU.1"))
+    (row,) = plain(conditions(comparison(column("a", settings=chosen))).rows)
+    assert row[7:9] == ("GPU.1", "not used")
+
+
 def test_all_settings_of_each_load():
     told = (Setting("context", 4000, 4096, "setting.padded"), Setting("flash_attention", None, True))
     (line,) = settings(comparison(column("a", settings=told), column("gone", [], settings=())))

@@ -229,8 +229,9 @@ def _parameters(subject: Subject) -> str:
 
 
 def _computes_on(column: Column, machine: Machine) -> str:
-    """What it has put something on; the processor, where it sees no card."""
-    used = [device for device, amount in column.held.on_devices.items() if amount]
+    """What it has put something on, or says that it computes on; the processor, where it sees no card."""
+    told = (str(one.effective) for one in column.settings if one.name == "device" and one.effective)
+    used = [device for device, amount in column.held.on_devices.items() if amount] or list(told)
     if used or not column.turns or column.runtime is None or column.subject.endpoint:
         return ", ".join(used) or text("unknown")
     seen = any(sight.engine == column.runtime.engine_id for device in machine.devices for sight in device.seen_by)
@@ -247,8 +248,10 @@ def _setting_in_words(one: Setting) -> str:
 
 def _used(one: Setting) -> str:
     """ "4,096"; "2,000 → 2,048" where the engine uses another value than was asked for; "1 (asked)" where it tells
-    none.
+    none, and "not used" where it has no use for it.
     """
+    if one.unused:
+        return text("not used")
     known = [value for value in (one.requested, one.effective) if value is not None]
     shown = [setting_in_words(one.name, value) for value in (known if one.differs else known[-1:])]
     if one.effective is None and shown:
