@@ -10,11 +10,18 @@ from types import SimpleNamespace
 import pytest
 
 from weighbridge_engines import llama_log
-from weighbridge_engines.api import Capability, ContextExceeded, Load, Request, RequestRefused, Unsupported
+from weighbridge_engines.api import (
+    Capability,
+    ContextExceeded,
+    Load,
+    Request,
+    RequestRefused,
+    TemplateRefused,
+    Unsupported,
+)
 from weighbridge_engines.llama_cpp import ENGINE, devices, open_here
 from weighbridge_engines.llama_cpp_model import LoadFailed
 from weighbridge_engines.llama_cpp_parameters import OUTPUTS, checked, context_values, filled, model_values
-from weighbridge_engines.templates import Failed
 
 installed = pytest.mark.skipif(util.find_spec("llama_cpp") is None, reason="llama-cpp-python is not installed")
 GREEDY = {"temperature": 0.0}
@@ -362,7 +369,7 @@ def test_a_template_that_insists_on_turns_gets_them(session):
 def test_a_hostile_template_is_a_clear_fault_and_not_run(session, tmp_path):
     mark = tmp_path / "marker"
     attack = "{{ ''.__class__.__mro__[1].__subclasses__()[0]('" + str(mark) + "') }}"
-    with pytest.raises(Failed, match="forbidden"):
+    with pytest.raises(TemplateRefused, match="forbidden"):
         list(with_template(session, attack).stream(asked("Hi")))
     assert not mark.exists()
     assert said(session.stream(asked("Say hello.", max_tokens=2)))

@@ -11,12 +11,11 @@ from itertools import pairwise
 import pytest
 from tests.engines.mlx_made import make
 
-from weighbridge_engines.api import ContextExceeded, Load, Request, RequestRefused, Unsupported
+from weighbridge_engines.api import ContextExceeded, Load, Request, RequestRefused, TemplateRefused, Unsupported
 from weighbridge_engines.installed import is_installed
 from weighbridge_engines.mlx import ENGINE, devices, open_here
 from weighbridge_engines.mlx_log import report
 from weighbridge_engines.mlx_model import LoadGivenUp
-from weighbridge_engines.templates import Failed
 
 pytestmark = [
     pytest.mark.engine,
@@ -323,7 +322,7 @@ def test_a_hostile_template_is_a_clear_fault_and_not_run(another, tmp_path):
     mark = tmp_path / "marker"
     attack = "{{ ''.__class__.__mro__[1].__subclasses__()[0]('" + str(mark) + "') }}"
     session = another(template=attack)
-    with pytest.raises(Failed, match="forbidden"):
+    with pytest.raises(TemplateRefused, match="forbidden"):
         list(session.stream(asked("count")))
     assert not mark.exists()
 
