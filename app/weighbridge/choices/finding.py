@@ -84,6 +84,7 @@ _OF_BUILD = frozenset(
         "exl.other_torch",
         "onnx_genai.other_build",
         "program.no_module",
+        "program.other_version",
     }
 )
 """Another build of the engine may do it, or another engine."""

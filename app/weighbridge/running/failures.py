@@ -125,6 +125,7 @@ OF_ITSELF = frozenset(
         "program.needs_newer_card",
         "program.no_tokenizer",
         "program.other_backend",
+        "program.other_version",
         "program.quantisation_needs_card",
         "program.quantisation_unknown",
     }
