@@ -18,6 +18,7 @@ class FakeLooker:
     def __init__(self):
         self.asked = []
         self.fails = {}
+        self.unread = {}
         self.hangs = set()
         self.forgotten = []
 
@@ -28,7 +29,8 @@ class FakeLooker:
         error = self.fails.pop(spot.repo_id, None)
         if error is not None:
             raise error
-        return Sight(spot, Repository(spot.repo_id, spot.revision, "a" * 40, ()))
+        unread = self.unread.pop(spot.repo_id, None)
+        return Sight(spot, Repository(spot.repo_id, spot.revision, "a" * 40, ()), unread=unread)
 
     def forget(self, spot):
         self.forgotten.append(spot.repo_id)
@@ -131,6 +133,27 @@ def test_a_failure_is_told_and_the_next_one_is_looked_at(qtbot, looks, looker):
     looks.want(spots("a"))
     assert (looks.now, looks.failure(spots("a")[0]).code) == ("", "hub.offline")
     looks.forgive(*spots("a"))
+    looks.want(spots("a"))
+    qtbot.waitUntil(lambda: "o/a@main" in looks.sights)
+
+
+def test_where_for_a_moment_no_header_came_it_is_looked_once_more(qtbot, looks, looker):
+    looker.unread = {"o/a": Unreachable("hub.server", host="h", reason="HTTP 503"), "o/b": Refused("hub.gated")}
+    looks.want(spots("a", "b"))
+    qtbot.waitUntil(lambda: len(looks.sights) == 2 and not looks.now)
+    assert looker.asked == ["o/a", "o/a", "o/b"]
+    assert (looks.sights["o/a@main"].unread, looks.sights["o/b@main"].unread.code) == (None, "hub.gated")
+
+
+def test_who_rests_looks_no_more_though_the_last_look_was_to_be_done_again(qtbot, looks, looker):
+    looker.fails["o/a"] = Unreachable("hub.rate_limit", seconds=0.1, host="h")
+    looks.want(spots("a"))
+    looks.rest()
+    qtbot.waitUntil(lambda: looks.wait_s > 0)
+    assert not looks._clock.isActive()
+    looks._tick()
+    assert (looker.asked, looks.now) == (["o/a"], "")
+    qtbot.waitUntil(lambda: looks.wait_s <= 0)
     looks.want(spots("a"))
     qtbot.waitUntil(lambda: "o/a@main" in looks.sights)
 

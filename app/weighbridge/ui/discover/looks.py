@@ -10,7 +10,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from weighbridge.base.errors import Cancelled, WeighbridgeError
+from weighbridge.base.errors import Cancelled, Unreachable, WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.hub.allowance import Allowance, may_spend
 from weighbridge.hub.looking import Sight, Spot
@@ -79,6 +79,8 @@ class Looks(QObject):
         self._sights: OrderedDict[str, Sight] = OrderedDict()
         self._now: tuple[Spot, Task] | None = None
         self._failures: dict[str, BaseException] = {}
+        self._twice: set[str] = set()
+        self._rests = False
         self._until_s = self._counts_from_s = 0.0
         self._told: tuple[str, tuple[str, ...]] = ("", ())
         self._clock = QTimer(self, interval=_SECOND_MS)
@@ -112,6 +114,7 @@ class Looks(QObject):
         """These, or all, can be looked at again though that has failed."""
         for place in map(place_of, spots) if spots else list(self._failures):
             self._failures.pop(place, None)
+            self._twice.discard(place)
         self._counts_from_s = 0.0
 
     def is_waiting(self, spot: Spot) -> bool:
@@ -120,14 +123,14 @@ class Looks(QObject):
 
     def want(self, spots: Iterable[Spot]) -> None:
         """Look at these, before all that is only counted. In place of what was wanted before."""
-        self._wanted = self._fresh(spots)
+        self._wanted, self._rests = self._fresh(spots), False
         self._go_on()
 
     def count(self, spots: Iterable[Spot], more: Iterable[Spot] = ()) -> None:
         """Look at these while nothing else waits, as far as the Hub allows, then at `more` while it allows plenty. In
         place of what was counted before.
         """
-        self._counted, self._more = self._fresh(spots), self._fresh(more)
+        self._counted, self._more, self._rests = self._fresh(spots), self._fresh(more), False
         self._go_on()
 
     def keep(self, sight: Sight) -> None:
@@ -141,11 +144,13 @@ class Looks(QObject):
         for spot in spots:
             self._sights.pop(place_of(spot), None)
             self._failures.pop(place_of(spot), None)
+            self._twice.discard(place_of(spot))
             self._looker.forget(spot)
 
     def rest(self) -> None:
         """Nothing more is looked at; what is under way comes to its end."""
         self._wanted, self._counted, self._more = {}, {}, {}
+        self._rests = True
         self._clock.stop()
 
     def stop(self) -> None:
@@ -160,13 +165,13 @@ class Looks(QObject):
         return {place: spot for place, spot in made.items() if place not in known}
 
     def _go_on(self) -> None:
-        if self._now is None and self.wait_s <= 0:
+        if self._now is None and self.wait_s <= 0 and not self._rests:
             spot = self._next()
             if spot is not None:
                 work = partial(_look, self._looker, spot)
                 task = self._background.stream(work, partial(self._seen, spot), partial(self._failed, spot), "look")
                 self._now = spot, task
-        waits = bool(self._wanted or self._counted or self._more) and self._now is None
+        waits = bool(self._wanted or self._counted or self._more) and self._now is None and not self._rests
         if waits != self._clock.isActive():
             (self._clock.start if waits else self._clock.stop)()
         standing = self.now, tuple(self._wanted)
@@ -190,14 +195,23 @@ class Looks(QObject):
     def _seen(self, spot: Spot, sight: Sight) -> None:
         self._now = None
         self.keep(sight)
+        if isinstance(sight.unread, Unreachable) and place_of(spot) not in self._twice:
+            self._twice.add(place_of(spot))  # for a moment nothing came: once more
+            self._wait_for(sight.unread)
+            self._wanted = {place_of(spot): spot, **self._wanted}
         self.seen.emit(spot, sight)
         self._go_on()
+
+    def _wait_for(self, error: WeighbridgeError) -> None:
+        """As long as the Hub asks, where it does."""
+        if error.code == "hub.rate_limit":
+            seconds = error.values.get("seconds")
+            self._until_s = time.monotonic() + (float(seconds) if isinstance(seconds, int | float) else 1.0)
 
     def _failed(self, spot: Spot, error: BaseException) -> None:
         self._now = None
         if isinstance(error, WeighbridgeError) and error.code == "hub.rate_limit":
-            seconds = error.values.get("seconds")
-            self._until_s = time.monotonic() + (float(seconds) if isinstance(seconds, int | float) else 1.0)
+            self._wait_for(error)
             self._wanted = {place_of(spot): spot, **self._wanted}
         elif not isinstance(error, Cancelled):
             self._failures[place_of(spot)] = error
