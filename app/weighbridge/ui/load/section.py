@@ -22,7 +22,7 @@ from weighbridge.ui.widgets.parts import button, column, label
 from weighbridge_engines.api import Cause
 
 _NAME_EMS, _FIELD_EMS, _WIDE_EMS, _EFFECT_EMS = 11, 9, 15, 9
-_NARROW_EFFECT_EMS = 5
+_NARROW_EFFECT_EMS, _UNIT_EMS = 5, 3
 
 
 class SettingLine(QObject):
@@ -49,8 +49,7 @@ class SettingLine(QObject):
         self.field.setAccessibleDescription(setting_hint(control.name))
         self.unit = label(unit_in_words(control.unit), "dim")
         self.effect = ElidedLabel(at_left=True)
-        self.hint = ElidedLabel(at_left=True)
-        self.hint.setText(setting_hint(control.name))
+        self.hint = label(setting_hint(control.name), "dim", wrap=True)
         self.back = button(text("Reset"), partial(self.put_back.emit, control.name), "quiet")
         self.back.setAccessibleName(text("Reset: {setting}", setting=title))
         self.why = label("", "bad", wrap=True)
@@ -204,6 +203,7 @@ class Section(QWidget):
         line.name.setFixedWidth(em * _NAME_EMS)
         line.field.setFixedWidth(em * (_WIDE_EMS if wide and self._wide else _FIELD_EMS))
         line.effect.setMinimumWidth(em * (_EFFECT_EMS if self._wide else _NARROW_EFFECT_EMS))
+        line.unit.setMinimumWidth(em * _UNIT_EMS)  # as wide in all sections, so that what follows stands in columns
         line.unit.setVisible(self._wide and not wide)
         line.hint.setVisible(self._wide)
 
