@@ -141,15 +141,19 @@ def known_devices(home, told_devices):
 def garbage_on_the_main_thread(request):
     """As in the window: a widget in a cycle must not be destroyed by whatever thread happens to allocate.
 
-    Those that the test has closed go now. Else they stand until the next test waits, and are dressed anew with it.
+    All widgets go with their test, those too that wait to be deleted, and a page that its window had not taken in yet.
+    What stood on would be dressed anew with each window after it.
     """
     if not {"qtbot", "qapp"} & set(request.fixturenames):
         yield
         return
     from PySide6.QtCore import QCoreApplication, QEvent
+    from PySide6.QtWidgets import QApplication
 
     gc.disable()
     yield
+    for widget in QApplication.topLevelWidgets():
+        widget.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect(0)
     gc.enable()
