@@ -3,10 +3,14 @@
 import random
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QPersistentModelIndex, Qt
 
+from weighbridge.choices.choice import Choice
+from weighbridge.choices.runner import Runner
+from weighbridge.estimates.fit import Verdict
 from weighbridge.library.marks import Mark
 from weighbridge.library.model import ADDED, Model
 from weighbridge.ui.models.arranging import arranged
@@ -14,6 +18,7 @@ from weighbridge.ui.models.library_model import LibraryModel
 from weighbridge.ui.models.library_row import Column, LibraryRow, sort_key, tip
 from weighbridge.ui.models.ordering import ordered
 from weighbridge.ui.moments import last_used
+from weighbridge_engines.api import Cause, Load
 
 THIN = "\u202f"
 MIB = 1 << 20
@@ -182,3 +187,17 @@ def test_the_same_rows_again_change_nothing(qtbot):
     model.show_arranged(arranged(rows, model.view))
     model.show_arranged(arranged([replace(each) for each in rows], model.view))
     assert told == []
+
+
+def test_what_needs_a_card_that_is_not_here_says_so_and_stands_after_what_is_too_large():
+    def weighed(name, verdict, missing=None):
+        shown = row(name)
+        runner = Runner("exllamav3", "ExLlamaV3", missing)
+        fit = SimpleNamespace(verdict=verdict, left_bytes=-5, gpu_layers=0)
+        return replace(shown, choice=Choice(shown.model, None, runner, fit, Load(shown.model.path)))
+
+    lacking = weighed("a", Verdict.FITS, Cause("program.needs_card", {}))
+    assert lacking.fit_badge == ("no", "Needs another card")
+    model = made(lacking, weighed("b", Verdict.NO), weighed("c", Verdict.FITS))
+    model.sort(Column.FIT)
+    assert names(model) == ["c", "b", "a"]

@@ -12,6 +12,7 @@ from weighbridge.choices.choice import NOT_RUN, Choice
 from weighbridge.choices.words import (
     basis_in_words,
     elsewhere_in_words,
+    lacking_in_words,
     last_off_in_words,
     note_in_words,
     parameters_in_words,
@@ -74,9 +75,9 @@ def _parameters(info: ModelInfo) -> str | None:
 
 
 def _weighed(choice: Choice, fit: Fit) -> list[str]:
-    where = where_in_words(fit)
-    lines = [f"{verdict_in_words(fit)} {where}".rstrip()]
-    if fit.remedy is not None:
+    lacking, where = lacking_in_words(choice.runner), where_in_words(fit)
+    lines = [lacking or f"{verdict_in_words(fit)} {where}".rstrip()]
+    if fit.remedy is not None and not lacking:
         lines.append(remedy_in_words(fit.remedy, fit.plan))
     lines += [plan_in_words(fit.plan), "", _terms(fit.estimate, choice.places), ""]
     lines.append(

@@ -174,7 +174,7 @@ def _as_table(choices: Sequence[Choice]) -> str:
 
 
 def _row(choice: Choice) -> list[str]:
-    from weighbridge.choices.words import total_in_words, verdict_in_words
+    from weighbridge.choices.words import lacking_in_words, total_in_words, verdict_in_words
     from weighbridge.library.shelves.known import source_in_words
 
     model, fit = choice.model, choice.fit
@@ -192,7 +192,7 @@ def _row(choice: Choice) -> list[str]:
         total_in_words(fit.estimate) if fit else "-",
         number(fit.plan.context) if fit else "-",
         _speed(choice),
-        verdict_in_words(fit) if fit else "-",
+        lacking_in_words(choice.runner) or (verdict_in_words(fit) if fit else "-"),
     ]
 
 

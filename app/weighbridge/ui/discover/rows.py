@@ -10,7 +10,6 @@ from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.units import number
 from weighbridge.base.words import mark, text
 from weighbridge.choices.offered import Offered
-from weighbridge.choices.words import lacking_in_words
 from weighbridge.hub.jobs import ENDED, State
 from weighbridge.hub.looking import MAIN
 from weighbridge.hub.snapshot import JobView
@@ -129,9 +128,6 @@ class ChoiceRow:
         if self.failed is not None:
             return "no", text("Could not be looked into")
         badge = self.weighed.fit_badge if self.weighed else None
-        choice = self.weighed.choice if self.weighed else None
-        if choice is not None and (lacking := lacking_in_words(choice.runner)):
-            return "no", lacking
         if badge is not None and self.needs and badge[0] in _WITH:
             return badge[0], text(_WITH[badge[0]], engine=self.needs)
         return badge

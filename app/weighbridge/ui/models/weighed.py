@@ -8,7 +8,7 @@ from functools import cached_property
 from weighbridge.base.words import text
 from weighbridge.choices.choice import Choice
 from weighbridge.choices.speed_words import figures_in_words
-from weighbridge.choices.words import runner_in_words, verdict_in_words
+from weighbridge.choices.words import lacking_in_words, runner_in_words, verdict_in_words
 from weighbridge.estimates.fit import Verdict
 from weighbridge.estimates.speed.speed import Speed
 from weighbridge.library.model import Model, Reach
@@ -33,12 +33,16 @@ class Weighed:
 
     @property
     def fit_badge(self) -> tuple[str, str] | None:
-        """The badge of its verdict, or how far away it is; None where the file is damaged or not weighed yet."""
+        """The badge of its verdict, of a card that is not here, or of how far away it is; None where the file is
+        damaged or not weighed yet.
+        """
         if self.model.remote is not None:
             reach = self.model.remote.reach
             return reach_badge(reach)[0], reach_in_row(reach)
         if self.model.problem is not None or self.choice is None:
             return None
+        if lacking := lacking_in_words(self.choice.runner):
+            return "no", lacking
         return weight.badge_kind(self.choice.fit), verdict_in_words(self.choice.fit)
 
     @property
@@ -92,12 +96,15 @@ class Weighed:
 
 
 def by_fit(weighed: Weighed) -> tuple[bool, float]:
-    """For sorting: most left first, what is unknown last. What is elsewhere comes before what does not fit, the nearest
-    first: it can be asked.
+    """For sorting: most left first, then what does not fit, what needs another card, what is unknown. What is elsewhere
+    comes before what does not fit, the nearest first: it can be asked.
     """
     if weighed.model.remote is not None:
         return False, _ELSEWHERE[weighed.model.remote.reach] * float(1 << 60)
-    fit = weighed.choice.fit if weighed.choice else None
+    choice = weighed.choice
+    if choice is not None and choice.runner is not None and choice.runner.lacks_card:
+        return False, (_ORDER[Verdict.NO] + 0.5) * float(1 << 60)
+    fit = choice.fit if choice else None
     if fit is None or fit.verdict is Verdict.UNKNOWN:
         return True, 0
     return False, _ORDER[fit.verdict] * float(1 << 60) - (fit.left_bytes or 0)
