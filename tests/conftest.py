@@ -37,6 +37,24 @@ def tmp_path(request, tmp_path_factory):
     return place
 
 
+@pytest.fixture(scope="session", autouse=True)
+def certificates_read_once():
+    """Those of the system: 20 ms for each client, of which a test of the Hub makes several."""
+    import httpcore2
+
+    read, kept = httpcore2.default_ssl_context, {}
+
+    def once(*, _trust_env=True):
+        key = _trust_env, *(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+        if key not in kept:
+            kept[key] = read(_trust_env=_trust_env)
+        return kept[key]
+
+    httpcore2.default_ssl_context = once
+    yield
+    httpcore2.default_ssl_context = read
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     """A folder of its own for data, settings and models, and no trace of the user's language and other programs."""
