@@ -2,7 +2,7 @@
 
 import pytest
 
-from weighbridge.ui.markdown.segments import HARD_CAP, Code, CodeClosed, CodeOpened, Prose, Segmenter
+from weighbridge.ui.markdown.segments import HARD_CAP, MOST_CELLS, Code, CodeClosed, CodeOpened, Prose, Segmenter
 
 MIXED = """# Title
 First paragraph
@@ -104,6 +104,18 @@ def test_a_long_table_is_cut_with_its_head_repeated():
     assert len(parts) > 1
     assert all(part.text.startswith(head) for part in parts)
     assert "".join(part.text.removeprefix(head) for part in parts) == "".join(rows)
+
+
+@pytest.mark.parametrize("above", ["", "Of these:\n"])
+def test_a_table_of_many_cells_is_closed_between_rows(above):
+    head, rows = "|a|b|\n|-|-|\n", [f"|{number}|x|\n" for number in range(1_000)]
+    parts = parts_of(above + head + "".join(rows) + "\nEnd | of it.\n", 64)
+    *tables, end = [part.text for part in parts]
+    assert all(text.count("|") <= MOST_CELLS + head.count("|") for text in tables)
+    assert tables[0].startswith(above + head)
+    assert all(text.startswith(head) for text in tables[1:])
+    assert "".join(text.removeprefix(above).removeprefix(head) for text in tables).strip() == "".join(rows).strip()
+    assert end == "End | of it.\n"
 
 
 def test_a_long_list_is_closed_between_items():

@@ -134,6 +134,17 @@ def test_a_very_long_text_comes_in_slices(make, qtbot):
     qtbot.waitUntil(lambda: len(lines(view)) == 4_000)
 
 
+def test_a_flood_of_cells_comes_in_slices_and_none_is_laid_out_with_all_others(make, qtbot):
+    view = make()
+    text = "|a|b|\n|-|-|\n" + "".join(f"|{number}|x|\n" for number in range(1_000))
+    view.append(text)
+    assert view.is_drawing
+    qtbot.waitUntil(lambda: not view.is_drawing)
+    view.finish()
+    assert lines(view).count("x") == 1_000
+    assert max(prose.document().blockCount() for prose in view.findChildren(ProseView)) < 1_000
+
+
 class _Count(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.seen.append(self.path)

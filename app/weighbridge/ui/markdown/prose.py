@@ -19,6 +19,9 @@ from weighbridge.base.words import text
 from weighbridge.ui.markdown.render import Style, rendered, spacer_format
 from weighbridge.ui.theme import STEP
 
+MOST_BLOCKS = 300
+"""Paragraphs, items of lists and cells of tables."""
+
 
 class ProseView(QTextBrowser):
     """As high as its text. Loads nothing, opens nothing: a click on a link emits `link_wanted` with its address."""
@@ -46,6 +49,11 @@ class ProseView(QTextBrowser):
         self.document().setDefaultFont(style.body)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self.anchorClicked.connect(self._clicked)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether more would be slow: all that is here is laid out anew with each change."""
+        return self.document().blockCount() > MOST_BLOCKS
 
     def write(self, closed: Sequence[str], end: str) -> None:
         """Add closed Markdown for good, and show `end` as the open end in place of the one before."""

@@ -2,7 +2,8 @@
 
 No Qt here. A part is closed where what follows cannot change how it is read: after a blank line, unless a list goes
 on. Code fences are parts of their own, told line by line, so that a long one costs no more per line than a short one.
-The open end is capped: one that grows past `HARD_CAP` is cut between lines or words, a table with its head repeated.
+The open end is capped: one that grows past `HARD_CAP` is cut between lines or words, and a table past `MOST_CELLS`
+between its rows, with its head repeated.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ SOFT_CAP = 2_000
 """Above this many characters an open list is closed before its next item."""
 HARD_CAP = 8_000
 """Above this many characters the open end is cut wherever a line or a word ends."""
+MOST_CELLS = 200
+"""Above this many cells an open table is closed before its next row: each is laid out anew with every change."""
 
 _OPENING = re.compile(r"( *)(`{3,}|~{3,})[ \t]*([^`\n]*)$")
 _LIST_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
@@ -66,6 +69,8 @@ class Segmenter:
         self._open = ""
         self._line = ""
         self._line_told = 0
+        self._table = ""
+        self._cells = 0
         self._fence: _Fence | None = None
         self._dedent = 0
         self._blank = False
@@ -134,11 +139,24 @@ class Segmenter:
         else:
             if self._begins_new(line):
                 self._close_prose(parts)
+            self._count_cells(parts, line)
             self._in_list = self._in_list or bool(_LIST_ITEM.match(line))
             self._blank = False
         self._open += line + "\n"
         if len(self._open) > HARD_CAP:
             self._cut(parts)
+
+    def _count_cells(self, parts: list[Part], line: str) -> None:
+        """`line` comes next: where it is one row too many, what stands before it is closed."""
+        above = "" if self._blank else self._open[self._open.rfind("\n", 0, -1) + 1 :]
+        if head := _table_head(f"{above}{line}\n"):
+            self._table, self._cells = head, 0
+        elif self._blank:
+            self._table = ""
+        self._cells += line.count("|")
+        if self._table and self._cells > MOST_CELLS:
+            parts.append(Prose(self._open))
+            self._open, self._cells = self._table, line.count("|")
 
     def _begins_new(self, line: str) -> bool:
         """Whether `line` cannot change how the open text before it is read."""
@@ -151,7 +169,7 @@ class Segmenter:
     def _close_prose(self, parts: list[Part]) -> None:
         if self._open.strip():
             parts.append(Prose(self._open))
-        self._open, self._blank, self._in_list = "", False, False
+        self._open, self._table, self._blank, self._in_list = "", "", False, False
 
     def _cut(self, parts: list[Part]) -> None:
         """Close the open end though it may go on, leaving the beginning of its last line or word."""

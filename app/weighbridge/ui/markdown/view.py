@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from itertools import islice
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QPaintEvent
@@ -16,10 +18,14 @@ from weighbridge.ui.markdown.segments import Code, CodeClosed, CodeOpened, Part,
 from weighbridge.ui.theme import STEP, Theme
 from weighbridge.ui.widgets.parts import fixed_font
 
-SLICE = 32_000
-"""Characters that are taken in at once: longer texts come in slices, so that the window stays alive."""
+SLICE, MOST_MARKS = 32_000, 400
+"""Characters that are taken in at once, and cells, items and paragraphs among them, each of which is laid out: longer
+texts come in slices, so that the window stays alive.
+"""
 REST = 8
 """The open end is rendered again after this many times what its last rendering took."""
+
+_MARK = re.compile(r"\||\n(?:(?=[ \t]{0,8}\n)|[ \t]{0,8}(?:[-*+#]|\d{1,9}[.)]))")
 
 
 class MarkdownView(QWidget):
@@ -70,7 +76,7 @@ class MarkdownView(QWidget):
     def append(self, more: str) -> None:
         """More text, or none. Called 30 times a second while the message grows: the open end is drawn again then."""
         self._raw += more
-        if self._waiting or len(more) > SLICE:
+        if self._waiting or _slice_of(more) < len(more):
             self._waiting += more
             self._slices.start()
         else:
@@ -121,7 +127,8 @@ class MarkdownView(QWidget):
             self.show_text(self._raw, whole=self._whole)
 
     def _take_slice(self) -> None:
-        piece, self._waiting = self._waiting[:SLICE], self._waiting[SLICE:]
+        taken = _slice_of(self._waiting)
+        piece, self._waiting = self._waiting[:taken], self._waiting[taken:]
         parts = self._segmenter.feed(piece)
         if not self._waiting:
             self._slices.stop()
@@ -161,6 +168,9 @@ class MarkdownView(QWidget):
             if not closed and not end.strip():
                 return
             self._prose = self._new_prose()
+        elif closed and self._prose.is_long:
+            self._prose.write((), "")
+            self._prose = self._new_prose()
         if closed or end != self._shown_end:
             self._prose.write(closed, end)
         self._shown_end = end
@@ -185,3 +195,9 @@ class MarkdownView(QWidget):
         made = CodeView(language, self._theme, self._background, follows=not self._whole)
         self._column.addWidget(made)
         return made
+
+
+def _slice_of(text: str) -> int:
+    """How many characters of `text` are taken in at once."""
+    marks = islice(_MARK.finditer(text, 0, SLICE), MOST_MARKS, MOST_MARKS + 1)
+    return next((mark.start() for mark in marks), min(len(text), SLICE))
