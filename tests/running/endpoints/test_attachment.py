@@ -11,9 +11,11 @@ from tests.endpoint_server import EndpointServer, lending, listing, saying, send
 from weighbridge.base.errors import EngineFailed, NotFound, Refused
 from weighbridge.library.model import Model
 from weighbridge.running.endpoints.asking import Asker
+from weighbridge.running.endpoints.attachment import Attachment
 from weighbridge.running.endpoints.endpoint import Listed, models_of
 from weighbridge.running.scales import Scales
 from weighbridge.running.state import State
+from weighbridge_engines.api import Load
 
 WAIT_S = 20
 SERVED = {"/v1/models": listing("a", "b", max_model_len=512)}
@@ -207,6 +209,22 @@ def test_a_change_while_its_server_thinks_begins_anew(tmp_path):
             assert lease.headers == {"Authorization": "Bearer k2"}
         house.endpoints.remove("box")
         until(lambda: house.supervisor.running() == ())
+
+
+def test_a_change_just_as_it_begins_to_listen_ends_it(tmp_path, monkeypatch):
+    with EndpointServer(SERVED) as server, lending(tmp_path, server) as house:
+        left, model, subscribe = threading.Event(), house.model(), house.endpoints.subscribe
+
+        def changed_meanwhile(listener):
+            leave = subscribe(listener)
+            house.endpoints.use_key("box", "k2")
+            return lambda: (leave(), left.set())
+
+        monkeypatch.setattr(house.endpoints, "subscribe", changed_meanwhile)
+        attachment = Attachment(house.endpoints, model, Load("a"), lambda: None)
+        attachment.join()
+        assert attachment.running.state is State.STOPPED
+        assert left.is_set()
 
 
 def test_an_answer_with_a_fault_of_its_own_form_fails_the_check(tmp_path):

@@ -46,6 +46,7 @@ class Attachment:
         self._stopping = False
         self._lock = threading.Lock()
         self._endpoints = endpoints
+        self._leave: Callable[[], None] = lambda: None  # a change may be told before `subscribe` has returned
         self._leave = endpoints.subscribe(self._look)
         self._thread = threading.Thread(target=self._run, name=f"endpoint-{attached.endpoint.id}", daemon=True)
         self._thread.start()
