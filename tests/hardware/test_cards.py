@@ -1,8 +1,7 @@
 import pytest
 
 from weighbridge.hardware.bandwidth import load_table
-from weighbridge.hardware.cards import VENDORS
-from weighbridge.hardware.machine import MemoryKind
+from weighbridge.hardware.machine import VENDORS, MemoryKind
 from weighbridge.hardware.rows import GIB, read_rows
 from weighbridge.hardware.typed import is_laptop, taken_apart
 

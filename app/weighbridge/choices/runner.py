@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from weighbridge.base.errors import Refused
-from weighbridge.hardware.machine import VENDORS, Machine
+from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
 from weighbridge.running.choose import could_be_here, engines_for, unsuited
-from weighbridge.running.shares import knows_cards, unable
+from weighbridge.running.shares import knows_cards, needs_card, unable
 from weighbridge_engines.api import Cause, Engine
 
 RUN_BY: Mapping[str, Mapping[str, str]] = {
@@ -32,7 +32,6 @@ RUN_BY: Mapping[str, Mapping[str, str]] = {
 
 CALCULATED = ("llama_server", "llama_cpp", "mlx", "exllamav2", "exllamav3", "onnx_genai", "openvino")
 """Engines whose way with memory is known."""
-
 
 ONLY_ON = {"exllamav2": ("nvidia",), "exllamav3": ("nvidia",), "mlx": ("apple", "nvidia")}
 """Whose cards an engine of another kind than llama.cpp needs."""
@@ -114,8 +113,7 @@ def _no_card(engine: Engine, machine: Machine | None) -> Cause | None:
         return None
     if any(device.vendor in vendors for device in machine.devices):
         return None
-    named = ", ".join(sorted(VENDORS.get(vendor, vendor) for vendor in vendors))
-    return Cause("program.needs_card", {"engine": engine.title, "vendors": named})
+    return needs_card(engine, vendors)
 
 
 def _chosen(

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from weighbridge.hardware.machine import Bandwidth, MemoryKind
+from weighbridge.hardware.machine import VENDORS, Bandwidth, MemoryKind
 from weighbridge.hardware.rows import GIB, Row, without_cores
 from weighbridge.hardware.typed import is_laptop, keys_of, rows_named, taken_apart
 
-VENDORS = ("nvidia", "amd", "intel", "apple")
 _NEAR = 0.6
 _PART = re.compile(r"[\s-]+")
 _MAKERS = ("NVIDIA ", "AMD ", "Intel ")

@@ -41,7 +41,7 @@ _FLOATS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
 """What server programs call types of floats, and a cache of the same."""
 
 
-def cards_of(load: Load) -> int:
+def card_count(load: Load) -> int:
     """On how many cards of this machine a server program puts a model; what several share is theirs to know."""
     parts = (load.extra.get(name) for name in ("tensor_parallel", "pipeline_parallel"))
     return prod(part for part in parts if isinstance(part, int) and part > 0)
@@ -62,7 +62,7 @@ def plan_of(load: Load, engine_id: str) -> Plan:
         told["reserved_bytes"] = reserved * GIB
     if load.extra.get("continuous_batching"):
         told["slots"] = AT_ONCE
-    if (parts := cards_of(load)) > 1:
+    if (parts := card_count(load)) > 1:
         told["split"] = (1.0,) * parts
     if engine_id in RUNTIMES:
         told = {name: value for name, value in told.items() if name not in _CACHE_TYPES}

@@ -5,14 +5,14 @@ where it has none. By what the load needs and by what is free now, never by a fi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from weighbridge.base.errors import Refused
 from weighbridge.hardware.machine import VENDORS, Device, Machine, MemoryKind
 from weighbridge.running.builds import version_key
-from weighbridge.running.plans import cards_of
+from weighbridge.running.plans import card_count
 from weighbridge_engines.api import Cause, Engine, Hardware, Load
 
 SHARE = "memory_share"
@@ -108,7 +108,7 @@ def fitted(engine: Engine, load: Load, need: Callable[[], Need], look: Callable[
     if not cards:
         return on_processor(engine, load, machine)
     memories = [memory for card in _taken(load, cards) if (memory := _memory(card)) is not None]
-    if not hardware.share or SHARE in load.extra or len(memories) < cards_of(load):
+    if not hardware.share or SHARE in load.extra or len(memories) < card_count(load):
         return load
     share = share_of(hardware.share, need(), memories)
     return load if share is None else _with(load, {SHARE: share})
@@ -138,10 +138,15 @@ def unable(engine: Engine, machine: Machine | None) -> Cause | None:
     cards = [device for device in machine.devices if _suits(device, hardware)]
     if cards:
         return _too_old(engine, hardware, cards)
-    if knows_cards(machine) and not _on_processor(engine, hardware):
-        vendors = ", ".join(sorted(VENDORS.get(vendor, vendor) for vendor in hardware.vendors))
-        return Cause("program.needs_card", {"engine": engine.title, "vendors": vendors})
+    if knows_cards(machine) and not _works_without_card(engine, hardware):
+        return needs_card(engine, hardware.vendors)
     return None
+
+
+def needs_card(engine: Engine, vendors: Iterable[str]) -> Cause:
+    """That `engine` computes on cards of `vendors` alone, and there is none."""
+    named = ", ".join(sorted(VENDORS.get(vendor, vendor) for vendor in vendors))
+    return Cause("program.needs_card", {"engine": engine.title, "vendors": named})
 
 
 def knows_cards(machine: Machine) -> bool:
@@ -149,7 +154,7 @@ def knows_cards(machine: Machine) -> bool:
     return bool(machine.devices) or any(cause.code == _NO_CARD for cause in machine.problems)
 
 
-def _on_processor(engine: Engine, hardware: Hardware) -> bool:
+def _works_without_card(engine: Engine, hardware: Hardware) -> bool:
     """Whether what is here works without a card; what would be installed is the usual build."""
     if not hardware.processor or not hardware.processor_build:
         return hardware.processor
@@ -168,7 +173,7 @@ def _too_old(engine: Engine, hardware: Hardware, cards: Sequence[Device]) -> Cau
 
 
 def _taken(load: Load, cards: Sequence[Device]) -> Sequence[Device]:
-    return cards[: cards_of(load)]
+    return cards[: card_count(load)]
 
 
 def _memory(card: Device) -> CardMemory | None:

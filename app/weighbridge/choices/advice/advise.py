@@ -37,7 +37,7 @@ def advise(answers: Answers, ground: Ground) -> Advice:
         engine=engine_point(first),
         format=None if format_id is None else format_point(case, engine, format_id),
         quant=None if format_id is None else quant_point(case, format_id),
-        model=None if choice is None else model_point(case, engine, choice),
+        model=None if choice is None else model_point(engine, choice),
         choice=choice,
         settings=settings_for(case, engine, choice, short),
         warnings=warnings_for(case, engine, first, choice),
@@ -61,7 +61,7 @@ def _also(case: Case, first: Ranked) -> Iterator[Point]:
         point = engine_point(one)
         engine = case.candidate(one.engine_id)
         choice = model_for(case, engine) if point.action is None and engine.here else None
-        yield point if choice is None else _with_model(point, model_point(case, engine, choice), one.title)
+        yield point if choice is None else _with_model(point, model_point(engine, choice), one.title)
 
 
 def _with_model(point: Point, model: Point, by: str) -> Point:

@@ -91,7 +91,7 @@ def conversations(case: Case, engine: Candidate, choice: Choice) -> tuple[int, i
     return (choice.load.context or case.answers.context) * count, known
 
 
-def model_point(case: Case, engine: Candidate, choice: Choice) -> Point:
+def model_point(engine: Candidate, choice: Choice) -> Point:
     """The model, how it stands, and loading it so."""
     model, load = choice.model, choice.load
     action = Action(ActionKind.LOAD, model.title, engine.id, model_id=model.id, load=load) if engine.here else None

@@ -17,6 +17,7 @@ from weighbridge.choices.advice.sentences import SENTENCES, UNKNOWN
 from weighbridge.choices.setting_words import setting_name
 from weighbridge.choices.speed_words import speed_in_words
 from weighbridge.choices.words import count_in_words, verdict_in_words, where_in_words
+from weighbridge.hardware.machine import VENDORS
 from weighbridge.hub.hits import Query
 from weighbridge.running.endpoints.presets import presets
 
@@ -36,7 +37,6 @@ _TOPICS: Mapping[Topic, str] = {
     Topic.RESERVED: mark("Card memory"),
     Topic.FLEET: mark("Fleet"),
 }
-_VENDORS = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel", "apple": "Apple"}
 _SYSTEMS = {"linux": "Linux", "windows": "Windows", "darwin": "macOS"}
 _TOKENS = ("context", "total", "longest", "trained")
 _SIZES = ("bytes", "size_bytes", "room_bytes", "kv_bytes", "model_bytes", "short_bytes")
@@ -173,8 +173,8 @@ _NAMED: Mapping[str, Callable[[Any], str]] = {
     "least": lambda least: _bits(least) if isinstance(least, float) else str(least),
     "most_tps": lambda tps: number(tps, 0 if tps >= 10 else 1),
     "speed": speed_in_words,
-    "vendors": lambda vendors: " / ".join(_VENDORS.get(one, one) for one in vendors),
-    "maker": lambda maker: _VENDORS.get(maker, maker),
+    "vendors": lambda vendors: " / ".join(VENDORS.get(one, one) for one in vendors),
+    "maker": lambda maker: VENDORS.get(maker, maker),
     "need": lambda need: name_of_answer("needs", Need(need)),
     "kind": lambda kind: name_of_answer("kind", ModelKind(kind)),
     "link": lambda link: name_of_answer("link", Link(link)),
