@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from shiboken6 import delete
 from tests.fake_hub import FakeHub, RateLimited, Stall, Status
 from tests.made_downloads import file, job
+from tests.ui.cut import cut
 from tests.ui.discover import made_hub
 
 from weighbridge.choices.other_machine import OtherMachine
@@ -80,6 +81,13 @@ def test_nothing_is_asked_before_the_button_was_pressed(fresh, fake, asked):
     fresh.entered()
     assert fake.requests == []
     assert not asked.settings.value.discover_opened
+
+
+def test_once_the_button_was_pressed_the_words_to_search_for_can_be_typed(fresh):
+    fresh.setMinimumSize(1, 1)
+    fresh.resize(760, 600)
+    fresh.entry.button.click()
+    assert fresh.filters.search.hasFocus()
 
 
 def test_what_is_offered_first_is_weighed_and_says_why(qtbot, page, asked):
@@ -411,9 +419,22 @@ def test_a_narrow_page_shows_the_list_or_the_choices(qtbot, opened):
     opened.list.entered.emit()
     assert opened.pane.isVisible()
     assert opened.escape()
-    assert opened.list.isVisible()
+    assert opened.list.isVisible() and opened.list.hasFocus()
+    opened.filters.search.setFocus()
+    look_for(qtbot, opened, "qwen3")
+    assert opened.filters.search.hasFocus()  # who types goes on typing
     opened.resize(1250, 1300)
     assert opened.list.isVisible() and opened.pane.isVisible()
+
+
+def test_where_there_is_little_room_the_table_lies_on_nothing(qtbot, opened):
+    opened.setMinimumSize(1, 1)
+    for height in (480, 420, 400):
+        opened.resize(930, height)
+        qtbot.waitUntil(lambda: cut(opened) == [])
+    opened.resize(930, 540)
+    opened.pane.machine.open()
+    qtbot.waitUntil(lambda: cut(opened) == [])
 
 
 def test_a_gated_one_says_so_and_why_its_header_is_unknown(qtbot, page, monkeypatch):

@@ -108,6 +108,7 @@ class DiscoverPage(Page):
         """The user lets the page ask the Hub, now and from now on."""
         self._services.settings.change(discover_opened=True)
         self._show_body()
+        self._filters.search.setFocus()  # the button that had the focus is gone
         self._begin()
 
     def entered(self) -> None:
@@ -137,7 +138,7 @@ class DiscoverPage(Page):
         elif self._pane.machine.is_open:
             self._pane.machine.strip.leave()
         elif self._is_narrow and not self._shows_list:
-            self._show_list()
+            self._back_to_list()
         else:
             return False
         return True
@@ -193,7 +194,7 @@ class DiscoverPage(Page):
         action(self, text("What if: another card, other memory"), self._pane.machine.open, "Ctrl+Shift+W")
         action(self, text("Open the model's page"), self._pane.open_page, "Ctrl+Shift+O")
         action(self, text("Look into the open model again"), self._discovery.renew, "F5")
-        action(self, text("Back to the list"), self._show_list, "Alt+Left")
+        action(self, text("Back to the list"), self._back_to_list, "Alt+Left")
 
     def _connect(self) -> None:
         services = self._services
@@ -207,7 +208,7 @@ class DiscoverPage(Page):
         self._discovery.failed.connect(self._failed)
         self._discovery.meant.connect(self._pane.choose)
         self._pane.changed.connect(self._refresh)
-        self._pane.back_wanted.connect(self._show_list)
+        self._pane.back_wanted.connect(self._back_to_list)
         self._pane.failed.connect(self._show_error)
         services.weighing.weighed.connect(self._soon)
         services.weighing.looked.connect(self._soon)
@@ -283,6 +284,9 @@ class DiscoverPage(Page):
     def _show_list(self) -> None:
         self._shows_list = True
         self._show_sides()
+
+    def _back_to_list(self) -> None:
+        self._show_list()
         if self._is_narrow:
             self._list.setFocus()
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from weighbridge.base.errors import WeighbridgeError
@@ -40,7 +39,7 @@ from weighbridge.ui.widgets.what_if import WhatIfBar
 _REST_MS = 400
 """A row is looked at once it is chosen for so long: its whole header is some MiB."""
 
-_KEPT = ((44, 7, 8), (24, 4, 6), (0, 1, 2))
+_KEPT = ((41, 7, 8), (24, 4, 6), (18, 2, 4), (0, 1, 2))
 """From so many lines of text in height on: rows of the table, and lines of the detail, that stay in sight."""
 
 
@@ -197,9 +196,11 @@ class ChoicesPane(QWidget):
         self._rest.stop()
         self._detail.discard()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._share_room()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """There is more or less room than before: for the whole pane, or below the controls and the open strip."""
+        if event.type() is QEvent.Type.Resize:
+            self._share_room()
+        return super().eventFilter(watched, event)
 
     def _lay_out(self) -> None:
         head = row(self._back, self._title, self._said, gap=3)
@@ -214,12 +215,12 @@ class ChoicesPane(QWidget):
         self._body.addWidget(full)
         whole = column(self._machine.strip, self._controls, self._body, owner=self, gap=3)
         whole.setStretch(2, 1)
+        self._body.installEventFilter(self)
 
     def _connect(self) -> None:
         self._controls.context_chosen.connect(self._context_chosen)
         self._controls.changed.connect(self._what_if_chosen)
         self._machine.changed.connect(self.changed)
-        self._machine.opened.connect(self._share_room)
         self._table.chosen_changed.connect(self._show_chosen)
         self._table.act_wanted.connect(self.act)
         self._table.taken.connect(self._user_chose)
@@ -371,7 +372,7 @@ class ChoicesPane(QWidget):
 
     def _share_room(self) -> None:
         """What stays in sight where there is little room."""
-        ems = self.height() / self.fontMetrics().height()
+        ems = self._body.height() / self.fontMetrics().height()
         rows, lines = next((rows, lines) for least, rows, lines in _KEPT if ems >= least)
         self._detail.keep_lines(lines)
         self._table_panel.setMinimumHeight(self._table.height_of(rows) + 4)
