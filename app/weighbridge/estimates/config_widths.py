@@ -31,6 +31,11 @@ class Widths:
         """The width of the queries of all heads."""
         return self.heads * self.head
 
+    @property
+    def beside(self) -> int:
+        """What stands beside one another while a layer is computed: copies of the token, and the wider of its parts."""
+        return 5 * self.hidden + max(3 * self.feed_forward, 2 * self.queries)
+
 
 def widths_of(info: ModelInfo) -> Widths | None:
     """The widths of the model of `info`, by its config; None where that does not tell how wide it is."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from weighbridge.estimates.blueprint import Blueprint
+from weighbridge.estimates.cache import STATE_BYTES
 from weighbridge.estimates.config_widths import Widths
 from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term, Terms
 from weighbridge.estimates.overhead import overhead_bytes, process_bytes
@@ -18,7 +19,6 @@ from weighbridge.estimates.weights_config import WIDE
 
 TRANSFORMERS = "transformers"
 FLOAT_BYTES, HALF_BYTES = 4, 2
-STATE_BYTES = 4
 COPIES = 2.5
 """How often the widest layer of a whole prompt stands in memory: it has 2.2 to 2.9 times what its own parts need."""
 
@@ -76,9 +76,9 @@ def _terms(blueprint: Blueprint, plan: Plan, parts: int) -> Terms:
 
 def _compute_bytes(blueprint: Blueprint, plan: Plan, widths: Widths) -> int:
     """What reading a prompt takes, as much of it at a time as the program does."""
-    tokens, inner = min(plan.batch, plan.context), 5 * widths.hidden + max(3 * widths.feed_forward, 2 * widths.queries)
+    tokens = min(plan.batch, plan.context)
     if plan.engine != TRANSFORMERS:
-        return tokens * inner * FLOAT_BYTES
+        return tokens * widths.beside * FLOAT_BYTES
     halves = plan.floats != WIDE if plan.floats else blueprint.floats.half_bytes >= blueprint.floats.whole_bytes
     float_bytes = HALF_BYTES if halves else FLOAT_BYTES
-    return int(tokens * (COPIES * inner * float_bytes + tokens * PAIR_BYTES[float_bytes]))
+    return int(tokens * (COPIES * widths.beside * float_bytes + tokens * PAIR_BYTES[float_bytes]))

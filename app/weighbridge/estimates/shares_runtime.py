@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from weighbridge.estimates.blueprint import Blueprint
+from weighbridge.estimates.cache import STATE_BYTES
 from weighbridge.estimates.config_widths import Widths
 from weighbridge.estimates.estimate import Place, PlaceKind, Share, Term, Terms
 from weighbridge.estimates.overhead import MIB, overhead_bytes, process_bytes
@@ -20,7 +21,6 @@ from weighbridge.estimates.shape import Certainty
 from weighbridge_engines.prompt_steps import prompt_step
 
 FLOAT_BYTES = 4
-STATE_BYTES = 4
 SMALL_KEYS = "q8_0"
 """The name of OpenVINO's own cache of 8 bits: each has scale and zero in floats, keys for each 32 tokens of a channel,
 values for each token of a head. Of its 4 bits, which take more than that on a processor, too.
@@ -104,18 +104,17 @@ def _terms(blueprint: Blueprint, plan: Plan, terms: Terms) -> Terms:
     if widths is None:
         return {**terms, Term.COMPUTE: None}
     step = min(plan.batch, plan.context)
-    inner = 5 * widths.hidden + max(3 * widths.feed_forward, 2 * widths.queries)
     if plan.engine == ONNX_GENAI:
         copies = int(_LAYER_COPIES * plan.context * max(rows, default=0))
         return {
             **terms,
-            Term.COMPUTE: step * inner * FLOAT_BYTES + copies,
+            Term.COMPUTE: step * widths.beside * FLOAT_BYTES + copies,
             Term.OUTPUT: step * widths.vocabulary * FLOAT_BYTES,
         }
     scores = widths.heads * plan.context if plan.gpu_layers == 0 else 0
     return {
         **terms,
-        Term.COMPUTE: step * (inner + scores) * FLOAT_BYTES,
+        Term.COMPUTE: step * (widths.beside + scores) * FLOAT_BYTES,
         Term.OUTPUT: plan.slots * widths.vocabulary * FLOAT_BYTES,
     }
 
