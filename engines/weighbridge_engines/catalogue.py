@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pkgutil
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import weighbridge_engines
@@ -18,30 +17,25 @@ if TYPE_CHECKING:
 
 def catalogue() -> dict[str, Engine]:
     """The engines by id. Light: no engine's library is imported."""
-    modules = (
-        import_module(f"weighbridge_engines.{found.name}")
-        for found in pkgutil.iter_modules(weighbridge_engines.__path__)
-        if found.name != "worker"
-    )
-    engines = (engine for module in modules for engine in _of(module))
-    return {engine.id: engine for engine in engines}
+    return {engine.id: engine for name in _names() for engine in _of(name)}
 
 
 def engine_called(engine_id: str) -> Engine | None:
     """The engine of that id; None where there is none. Of a module that bears its name no other is imported, which
     would take most of the time in which a worker starts.
     """
-    if engine_id != "worker" and engine_id in {
-        found.name for found in pkgutil.iter_modules(weighbridge_engines.__path__)
-    }:
-        for engine in _of(import_module(f"weighbridge_engines.{engine_id}")):
-            if engine.id == engine_id:
-                return engine
-    return catalogue().get(engine_id)
+    own = _of(engine_id) if engine_id in _names() else ()
+    return next((engine for engine in own if engine.id == engine_id), None) or catalogue().get(engine_id)
 
 
-def _of(module: ModuleType) -> list[Engine]:
+def _names() -> list[str]:
+    """The modules of this package but for the worker, which is a program of its own."""
+    return [found.name for found in pkgutil.iter_modules(weighbridge_engines.__path__) if found.name != "worker"]
+
+
+def _of(name: str) -> list[Engine]:
     from weighbridge_engines.api import Engine
 
+    module = import_module(f"weighbridge_engines.{name}")
     told = [getattr(module, "ENGINE", None), *getattr(module, "ENGINES", ())]
     return [engine for engine in told if isinstance(engine, Engine)]
