@@ -25,8 +25,7 @@ class Blueprint:
     """One model's digest.
 
     `activations` is None where the header does not tell how wide the model is, or the format is not llama.cpp's; then
-    `widths` stands for it. `use` is what one token touches,
-    `floats` what of the weights are floats.
+    `widths` stands for it. `use` is what one token touches, `floats` what of the weights are floats.
     """
 
     format: str

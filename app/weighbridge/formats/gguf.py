@@ -1,7 +1,7 @@
 """A safe reader of GGUF headers, versions 2 and 3, little-endian.
 
-A *brief* read takes 8 KiB, at most 64, and stops at the first array of the tokenizer: all hyper-parameters stand
-before it.
+A *brief* read takes 8 KiB, at most 64, and stops at the first array or long text of the tokenizer: all
+hyper-parameters stand before it.
 A *full* read takes everything up to the weights, 64 MiB at most, and checks that every tensor lies within the file.
 
 Nothing in the file is trusted: every count is bounded, nothing is allocated by a number found in it, nothing recurses,
@@ -42,7 +42,7 @@ _NUMBERS: Mapping[int, str] = {
 }  # fmt: skip
 _FORMS = {kind: Struct(f"<{letter}") for kind, letter in _NUMBERS.items()}
 _AHEAD = Struct("<IIQ")
-"""Of an array: that it is one, the kind of its elements, their count; of a text, how long it is comes second."""
+"""Of an array: that it is one, the kind of its elements, their count. Of a text: that it is one, how long it is."""
 
 _SHORT_TEXT_BYTES = 256
 
