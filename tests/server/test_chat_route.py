@@ -152,6 +152,7 @@ def test_a_name_off_the_shelf_loads_nothing(house, name):
     for body in (asked(model=name), asked(model=name, stream=True)):
         reply = house.send(chat(body))
         assert (reply.status, reply.error["code"]) == (404, "model_not_found")
+    assert house.last_row(2).model == name[:200].replace("\0", "\ufffd")
     if len(name) < 100:
         assert "tiny, small" in reply.error["message"]
     assert house.engines.asked == []

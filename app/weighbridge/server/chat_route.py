@@ -18,7 +18,7 @@ from weighbridge.chat.failure import failure
 from weighbridge.library.model import Model
 from weighbridge.running.lease import Lease
 from weighbridge.server.bodies import json_object, read_body
-from weighbridge.server.chat_request import ChatRequest, chat_request, check_lease, model_name
+from weighbridge.server.chat_request import ChatRequest, chat_request, check_lease
 from weighbridge.server.hangup import HungUp, while_connected
 from weighbridge.server.models_route import check_task, model_for
 from weighbridge.server.ports import Leases, Models
@@ -48,8 +48,7 @@ class ChatRoute:
         exchange: _Exchange | None = None
         try:
             body = json_object(await read_body(scope, receive))
-            model = model_for(model_name(body), self._library, self._supervisor)
-            note.model = model.id
+            model = model_for(body, self._library, self._supervisor, note)
             exchange = _Exchange(chat_request(body, model.id), model, send, note)
             await while_connected(receive, exchange.run(self._supervisor))
             await exchange.close()

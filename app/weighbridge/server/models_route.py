@@ -11,11 +11,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from weighbridge.base.errors import NotFound, Refused
+from weighbridge.base.printable import printable
 from weighbridge.library.model import ENDPOINT, Model
 from weighbridge.running.choose import task_for
 from weighbridge.running.state import Running, State
+from weighbridge.server.chat_request import model_name
 from weighbridge.server.ports import Leases, Models
+from weighbridge.server.requests import Note
 from weighbridge_engines.api import Load
+
+_MOST_NOTED = 200
+"""Characters of a name that no model has."""
 
 _NOT_FOR = {
     "chat": "model.not_for_chat",
@@ -24,12 +30,21 @@ _NOT_FOR = {
 }
 
 
-def model_for(name: str | None, library: Models, supervisor: Leases) -> Model:
-    """The model that a request means: the one it names, else the one that is loaded, else the only one there is.
+def model_for(body: Mapping[str, Any], library: Models, supervisor: Leases, note: Note) -> Model:
+    """The model that a request means: the one it names, else the one that is loaded, else the only one there is. It is
+    noted; where there is no such model, the name is.
 
     A name is looked up in the library and nowhere else: it is never a path, and nothing is ever fetched. What an
     endpoint serves is meant only by its whole name: no request goes there by chance.
     """
+    name = model_name(body)
+    note.model = name and printable(name[:_MOST_NOTED])
+    model = _meant(name, library, supervisor)
+    note.model = model.id
+    return model
+
+
+def _meant(name: str | None, library: Models, supervisor: Leases) -> Model:
     if name is None:
         name = current(supervisor.running())
     model = _only(served(library)) if name is None else library.resolve(name)

@@ -20,7 +20,8 @@ _NOTE = "weighbridge.note"
 
 @dataclass(frozen=True)
 class RequestRow:
-    """One request that is over. `time_s` is when it came (seconds since 1970). Unknown tokens are None.
+    """One request that is over. `time_s` is when it came (seconds since 1970). `model` is the id of the one that was
+    meant, or the name that no model has. Unknown tokens are None.
 
     `status` is that of the answer; `complete` is False where the answer broke off or the caller hung up.
     """

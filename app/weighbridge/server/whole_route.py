@@ -15,7 +15,6 @@ from weighbridge.chat.failure import failure
 from weighbridge.library.model import Model
 from weighbridge.running.lease import Lease
 from weighbridge.server.bodies import json_object, read_body
-from weighbridge.server.chat_request import model_name
 from weighbridge.server.chat_route import leased
 from weighbridge.server.hangup import HungUp, while_connected
 from weighbridge.server.models_route import check_task, may_do_any, model_for, not_for, task_of
@@ -53,8 +52,7 @@ class WholeRoute:
         note = note_of(scope)
         try:
             body = json_object(await read_body(scope, receive))
-            model = model_for(model_name(body), self._library, self._supervisor)
-            note.model = model.id
+            model = model_for(body, self._library, self._supervisor, note)
             if (loaded := task_of(model, self._supervisor)) != self._task.name and not may_do_any(model):
                 raise not_for(self._task.name, model, loaded)
             fields = self._task.read(body, model)
