@@ -203,9 +203,35 @@ def chats():
     return [Request([], sampling=greedy), *(Request([], sampling=greedy, **more) for more in told)]
 
 
+def _queued(generator, jobs):
+    """How jobs are numbered that wait, how much of them is in the cache, and how many wait on once they are left."""
+    serials = [generator.enqueue(job) for job in jobs]
+    waiting = generator.num_remaining_jobs()
+    for job in jobs:
+        generator.cancel(job)
+    return {
+        "serials": serials,
+        "waiting": waiting,
+        "left": generator.num_remaining_jobs(),
+        "numbers": [job.serial_number for job in jobs],
+        "cached": [[job.cached_pages, job.cached_tokens] for job in jobs],
+    }
+
+
+def _refusal(model, tokens, request):
+    """Why it is refused; None where it is not."""
+    from weighbridge_engines.api import RequestRefused
+
+    try:
+        model.job(tokens, request, 5)
+    except RequestRefused as refusal:
+        return refusal.reason
+    return None
+
+
 def of_v3(folder):
     """As far as our own code goes without a card: configuration, tokens, cache, generator, jobs of it, samplers."""
-    from weighbridge_engines.api import Load, Request, RequestRefused
+    from weighbridge_engines.api import Load, Request
     from weighbridge_engines.exl_v3_loading import V3Parts, _cache, _generator
     from weighbridge_engines.exl_v3_model import V3Model
 
@@ -228,22 +254,14 @@ def of_v3(folder):
         model.job(tokens, Request([], sampling={"xtc_probability": 0.5, "repeat_penalty": 1.1}, logit_bias={3: 2}), 5),
         model.job(tokens, Request([], sampling={"adaptive_target": 0.5, "dry_multiplier": 0.8}), 5),
     ]
-    serials = [parts.generator.enqueue(job) for job in jobs]
-    waiting = parts.generator.num_remaining_jobs()
-    for job in jobs:
-        parts.generator.cancel(job)
-    refused = {}
+    queued = _queued(parts.generator, jobs)
     beyond = {
         "not": {"schema": {"not": {"type": "string"}}},
         "unique": {"schema": {"type": "array", "uniqueItems": True}},
         "circle": {"schema": {"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}},
         "token": {"logit_bias": {99999: 1}},
     }
-    for name, one in beyond.items():
-        try:
-            model.job(tokens, Request([], **one), 5)
-        except RequestRefused as refusal:
-            refused[name] = refusal.reason
+    refused = {name: _refusal(model, tokens, Request([], **one)) for name, one in beyond.items()}
     parts.cache.initialized = True
     parts.model.prefill = lambda *_, **__: None
     parts.model.forward = lambda input_ids, params: Says.logits(288)
@@ -257,11 +275,7 @@ def of_v3(folder):
         "ends": config.eos_token_id_list,
         "context": config.max_position_embeddings,
         "cache": [layer.get_tensors() for layer in parts.cache.layers.values()] and parts.cache.max_num_tokens,
-        "serials": serials,
-        "waiting": waiting,
-        "left": parts.generator.num_remaining_jobs(),
-        "numbers": [job.serial_number for job in jobs],
-        "cached": [[job.cached_pages, job.cached_tokens] for job in jobs],
+        **queued,
         "chances": _chances(model, tokens),
         "steps": [[type(step).__name__ for step in job.sampler.steps] for job in jobs],
         "refused": refused,
@@ -284,9 +298,25 @@ def _forward_chunk(*_, preprocess_only=False, **__):
     return None if preprocess_only else {"logits": Says.logits(288)}
 
 
+def _unknown(config_of, library, folder):
+    """The architectures whose folders are refused, with the first words of why."""
+    told = json.loads((folder / "config.json").read_text())
+    unknown = {}
+    for architecture in ("NewForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Gemma2ForCausalLM"):
+        other = folder / architecture
+        other.mkdir()
+        (other / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
+        (other / "config.json").write_text(json.dumps({**told, "architectures": [architecture]}))
+        try:
+            config_of(library, other)
+        except ValueError as error:
+            unknown[architecture] = str(error).split(" in ")[0]
+    return unknown
+
+
 def of_v2(folder):
     """The same for exllamav2."""
-    from weighbridge_engines.api import Load, Request, RequestRefused
+    from weighbridge_engines.api import Load, Request
     from weighbridge_engines.exl_v2_loading import (
         V2Parts,
         _config,
@@ -315,26 +345,9 @@ def of_v2(folder):
         model.job(tokens, Request([], stop=("x",), logit_bias={3: 2}), 5),
         model.job(tokens, Request([], sampling={"temperature": 0, "seed": 3}, ignore_eos=True), 5),
     ]
-    serials = [parts.generator.enqueue(job) for job in jobs]
-    waiting = parts.generator.num_remaining_jobs()
-    for job in jobs:
-        parts.generator.cancel(job)
-    told = json.loads((folder / "config.json").read_text())
-    unknown = {}
-    for architecture in ("NewForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Gemma2ForCausalLM"):
-        other = folder / architecture
-        other.mkdir()
-        (other / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
-        (other / "config.json").write_text(json.dumps({**told, "architectures": [architecture]}))
-        try:
-            _config(library, other)
-        except ValueError as error:
-            unknown[architecture] = str(error).split(" in ")[0]
-    refused = None
-    try:
-        model.job(tokens, Request([], logit_bias={99999: 1}), 5)
-    except RequestRefused as refusal:
-        refused = refusal.reason
+    queued = _queued(parts.generator, jobs)
+    unknown = _unknown(_config, library, folder)
+    refused = _refusal(model, tokens, Request([], logit_bias={99999: 1}))
     parts.model.forward_chunk = _forward_chunk
     ext = sys.modules["exllamav2.ext"].exllamav2_ext
     ext.sample_basic.side_effect = lambda *values: values[9].copy_(values[0].argmax(-1))
@@ -344,11 +357,7 @@ def of_v2(folder):
         "ends": model._ends(),
         "context": trained,
         "cache": parts.cache.max_seq_len,
-        "serials": serials,
-        "waiting": waiting,
-        "left": parts.generator.num_remaining_jobs(),
-        "numbers": [job.serial_number for job in jobs],
-        "cached": [[job.cached_pages, job.cached_tokens] for job in jobs],
+        **queued,
         "chances": _chances(model, tokens),
         "paged": paged,
         "bias": [len(jobs[0].gen_settings.token_bias), float(jobs[0].gen_settings.token_bias[3])],
