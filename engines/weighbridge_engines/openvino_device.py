@@ -47,15 +47,15 @@ def need_bytes(model: Path, weights_bytes: int, context: int) -> int:
             told = json.loads(file.read(MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         told = {}
-    row = row_elements(told) if isinstance(told, dict) else 0
-    return int((weights_bytes + context * row * _CARD_ELEMENT_BYTES) * _BESIDE)
+    row = row_elements(told) if isinstance(told, dict) else None
+    return int((weights_bytes + context * (row or 0) * _CARD_ELEMENT_BYTES) * _BESIDE)
 
 
-def row_elements(config: Mapping[str, Any]) -> int:
-    """Elements of the KV cache for each token; 0 where `config` does not tell."""
+def row_elements(config: Mapping[str, Any]) -> int | None:
+    """Elements of the KV cache for each token; None where `config` does not tell."""
     layers, heads = _whole(config, "num_hidden_layers"), _whole(config, "num_attention_heads")
     length = _whole(config, "head_dim") or (_whole(config, "hidden_size") // heads if heads else 0)
-    return 2 * layers * (_whole(config, "num_key_value_heads") or heads) * length
+    return 2 * layers * (_whole(config, "num_key_value_heads") or heads) * length or None
 
 
 def _whole(config: Mapping[str, Any], name: str) -> int:

@@ -74,7 +74,7 @@ def test_what_a_model_takes_of_a_card(tmp_path):
     config = {"num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3, "hidden_size": 576}
     assert row_elements(config) == 30 * 2 * 3 * 64
     assert row_elements({**config, "num_key_value_heads": None, "head_dim": 32}) == 30 * 2 * 9 * 32
-    assert row_elements({**config, "hidden_size": "576"}) == 0
+    assert row_elements({**config, "hidden_size": "576"}) is None
     (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     assert need_bytes(tmp_path, 1000, 10) == int((1000 + 10 * 11520 * 2) * 1.1)
     (tmp_path / "config.json").write_text("[", encoding="utf-8")

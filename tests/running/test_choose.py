@@ -140,7 +140,9 @@ def test_the_machine_is_looked_at_only_where_that_decides():
     engines = catalogue()
     one = replace(engines["vllm"], missing=lambda: None)
     assert engine_for(replace(MODEL, format="safetensors"), [one, absent_sglang(engines)], look=look).id == "vllm"
-    assert engine_for(MODEL, [engines["llama_server"]], look=look).id == "llama_server"
+    two = [replace(engines[name], missing=lambda: None) for name in ("llama_server", "llama_cpp")]
+    absent = replace(absent_sglang(engines), formats=two[0].formats)
+    assert engine_for(MODEL, [*two, absent], look=look).id == "llama_server"
 
 
 def absent_sglang(engines):

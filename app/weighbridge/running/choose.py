@@ -165,7 +165,7 @@ def engine_for(model: Model, engines: Iterable[Engine], load: Load | None = None
         able = _as_asked(able, load, model.format)
     suited = _suited(able, model)
     here = [engine for engine in suited if engine.missing() is None]
-    machine = look() if len(here) != 1 and any(engine.hardware for engine in suited) else None
+    machine = look() if len(here) != 1 and any(engine.hardware for engine in here or suited) else None
     if here:
         return _able_first(here, machine)[0]
     suited = _able_first(suited, machine)
