@@ -1,6 +1,7 @@
 """The Advisor's page: questions prefilled, advice that follows the answers, and buttons that do it."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from PySide6.QtCore import Qt
@@ -9,10 +10,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from tests.running.test_presets import engine
 from tests.ui.fakes import GIB, machine
 
+from weighbridge.base.errors import WeighbridgeError
 from weighbridge.choices.advice.advice import Action, ActionKind, Topic
 from weighbridge.hardware.machine import Device, Memory, MemoryKind, Sight
 from weighbridge.hub.hits import Query
 from weighbridge.ui.advisor.page import AdvisorPage
+from weighbridge.ui.advisor.reckoning import STEP_BYTES
 
 RTX = Device(
     id="gpu0",
@@ -101,16 +104,19 @@ def test_an_answer_out_of_a_list_counts(qtbot, page):
     assert page.questions.fields["room"].currentData() == "unknown"  # a fleet is not made of Macs
 
 
-def test_small_movements_of_free_memory_leave_the_page_alone(qtbot, page, known, monkeypatch):
-    before = page.advice.points
-    known.memories.machine = replace(known.memories.machine, memory=replace(known.memories.machine.memory))
-    known.memories.changed.emit()
-    assert not page._soon.isActive()
+def take(known, taken_bytes):
+    """Somebody takes so much of what memory was free, and the next sample tells it."""
     memory = known.memories.machine.memory
-    known.memories.machine = replace(
-        known.memories.machine, memory=replace(memory, available_bytes=memory.available_bytes - GIB)
-    )
+    left = replace(memory, available_bytes=memory.available_bytes - taken_bytes)
+    known.memories.machine = replace(known.memories.machine, memory=left)
     known.memories.changed.emit()
+
+
+def test_small_movements_of_free_memory_leave_the_page_alone(qtbot, page, known):
+    before = page.advice.points
+    take(known, STEP_BYTES - 1)
+    assert not page._soon.isActive()
+    take(known, GIB)
     assert page._soon.isActive()
     qtbot.waitUntil(lambda: not page._soon.isActive() and page._task is None)
     assert page.advice.points == before  # what free RAM is beside a card changes nothing here
@@ -173,6 +179,16 @@ def test_the_context_of_the_program_is_set(qtbot, page, known):
     press(page, Action(ActionKind.CHANGE, changes={"context": 16_384}))
     assert known.settings.value.context == 16_384
     qtbot.waitUntil(lambda: page.questions.fields["context"].value() == 16_384)
+
+
+def test_a_measurement_that_fails_is_told_where_it_was_asked_for(page, known, monkeypatch):
+    facts = known.facts
+    monkeypatch.setattr(facts._background, "stream", lambda *_args: None)
+    elsewhere, here = partial(facts.measure, known.memories.machine), partial(press, page, Action(ActionKind.MEASURE))
+    for ask, is_told in ((elsewhere, False), (here, True)):
+        ask()
+        facts._failed(WeighbridgeError("hardware.not_measured"))
+        assert page._errors.isVisible() is is_told
 
 
 def test_what_a_terminal_does_is_copied(page):

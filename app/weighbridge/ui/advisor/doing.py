@@ -12,6 +12,7 @@ from weighbridge.choices.advice.words import command_of
 from weighbridge.library.model import Model
 from weighbridge.ui.asking import Asking
 from weighbridge.ui.clipboard import copy
+from weighbridge.ui.measuring import Measuring
 from weighbridge.ui.services import Services
 from weighbridge_engines.api import Load
 
@@ -25,8 +26,8 @@ class Doing(QObject):
         super().__init__(parent)
         self._services = services
         self._asking = Asking(services, parent)
-        self._told: BaseException | None = services.facts.error
-        services.facts.changed.connect(self._measured)
+        self._measuring = Measuring(services, self)
+        self._measuring.failed.connect(self.failed)
 
     def do(self, action: Action, beside: QWidget) -> None:
         """Do it; `beside` is the button that was pressed."""
@@ -52,17 +53,8 @@ class Doing(QObject):
                 copy(command_of(action), beside)
 
     def _measure(self, beside: QWidget) -> None:
-        """What is found comes with the machine's next sample."""
-        machine, facts = self._services.memories.machine, self._services.facts
-        if machine is not None:
-            facts.measure(machine)
+        if self._measuring.measure():
             QToolTip.showText(beside.mapToGlobal(QPoint(0, beside.height())), text("Measuring…"), beside)
-
-    def _measured(self) -> None:
-        facts = self._services.facts
-        if facts.error is not None and facts.error is not self._told:
-            self.failed.emit(facts.error)
-        self._told = facts.error
 
     def _load(self, action: Action) -> None:
         model = self._model(action.model_id)

@@ -27,6 +27,7 @@ from weighbridge.ui.discover.table import ChoicesTable
 from weighbridge.ui.discover.weighed_rows import choice_rows, with_best
 from weighbridge.ui.hub_parts import job_for
 from weighbridge.ui.longest import longest_attended, longest_stated
+from weighbridge.ui.measuring import Measuring
 from weighbridge.ui.remedies import open_page
 from weighbridge.ui.services import Services
 from weighbridge.ui.speed_view import SpeedView
@@ -59,7 +60,7 @@ class ChoicesPane(QWidget):
         self._shown: tuple[ChoiceRow, Closely | None, SpeedView, str, bool] | None = None
         self._rests_for: tuple[str, bool, bool] = ("", False, False)
         self._chosen_by_user = False
-        self._asked_to_measure = False
+        self._measuring = Measuring(services, self)
         self._controls = WhatIfBar(Settings().context)
         self._machine = MachineChooser(services, self)
         self._title = label("", "heading")
@@ -178,13 +179,6 @@ class ChoicesPane(QWidget):
         else:
             self._discovery.again(offered.spot)
 
-    def measure(self) -> None:
-        """Measure how fast the memory of this machine is."""
-        machine = self._services.memories.machine
-        if machine is not None:
-            self._asked_to_measure = True
-            self._services.facts.measure(machine)
-
     def open_page(self) -> None:
         """Show the page of the chosen row in the browser: where its licence can be accepted."""
         chosen = self._table.chosen
@@ -230,7 +224,8 @@ class ChoicesPane(QWidget):
         self._detail.card_wanted.connect(self._read_card)
         self._detail.seeing.toggled.connect(lambda _on: self._show_chosen())
         self._detail.weighed.speed.speed_wanted.connect(self._speed_wanted)
-        self._detail.weighed.speed.measure_wanted.connect(self.measure)
+        self._detail.weighed.speed.measure_wanted.connect(self._measuring.measure)
+        self._measuring.failed.connect(self.failed)
         self._services.facts.changed.connect(self._learnt)
         self._detail.weighed.advice.settings_wanted.connect(self._controls.apply)
         self._detail.weighed.advice.model_wanted.connect(self._choose_model)
@@ -334,12 +329,7 @@ class ChoicesPane(QWidget):
         self.changed.emit()
 
     def _learnt(self) -> None:
-        """How measuring goes; what came of it is told by the next sample of the machine."""
-        facts = self._services.facts
-        self._detail.weighed.speed.show_measuring(facts.measuring)
-        if facts.error is not None and self._asked_to_measure:
-            self.failed.emit(facts.error)
-        self._asked_to_measure = self._asked_to_measure and facts.measuring
+        self._detail.weighed.speed.show_measuring(self._services.facts.measuring)
 
     def _speed_wanted(self, tps: float | None) -> None:
         self._services.weighing.want(tps)

@@ -19,6 +19,7 @@ from weighbridge.ui.in_turns import InTurns
 from weighbridge.ui.library_filters import keeping
 from weighbridge.ui.library_rows import LibraryRows, Listed
 from weighbridge.ui.longest import longest_stated
+from weighbridge.ui.measuring import Measuring
 from weighbridge.ui.pages.library_acts import ChosenActs
 from weighbridge.ui.pages.library_detail import LibraryDetail
 from weighbridge.ui.pages.library_doubles import Doubles
@@ -72,7 +73,8 @@ class LibraryPage(Page):
         super().__init__()
         self._services = services
         self._scanning = Scanning(services, self)
-        self._asked_to_measure = False
+        self._measuring = Measuring(services, self)
+        self._measuring.failed.connect(self._not_measured)
         self._is_shut = False
         self._off_list = len(services.library.off_list)
         self._longest: int | None = None
@@ -263,11 +265,8 @@ class LibraryPage(Page):
 
     def measure(self) -> None:
         """Measure how fast the memory of this machine is."""
-        machine = self._services.memories.machine
-        if machine is not None:
+        if self._measuring.measure():
             self._errors.hide()
-            self._asked_to_measure = True
-            self._services.facts.measure(machine)
 
     def _lay_out(self) -> None:
         self._table_panel = panel(self._table, margin=0)
@@ -473,13 +472,12 @@ class LibraryPage(Page):
 
     def _learnt(self) -> None:
         """What engines told, or was measured, comes with the next sample; how measuring goes is shown now."""
-        facts = self._services.facts
-        self._detail.weighed.speed.show_measuring(facts.measuring)
-        if facts.error is not None and self._asked_to_measure:
-            self._errors.show_error(facts.error, ((text("Try again"), self.measure),))
-        self._asked_to_measure = self._asked_to_measure and facts.measuring
+        self._detail.weighed.speed.show_measuring(self._services.facts.measuring)
         self._services.memories.sample()
         self._steps.ask(self._weigh)
+
+    def _not_measured(self, error: BaseException) -> None:
+        self._errors.show_error(error, ((text("Try again"), self.measure),))
 
     def _speed_wanted(self, tps: float | None) -> None:
         self._services.weighing.want(tps)
