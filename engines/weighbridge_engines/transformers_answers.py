@@ -13,15 +13,16 @@ from typing import Any
 SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "typical_p")
 """What a request may say of the choice among tokens, by the names that both have for it."""
 
+_LIMITS = ("max_completion_tokens", "max_tokens")
+"""Two names for one thing, of which the first holds."""
+
 TAKEN = frozenset(
-    {*SAMPLERS, "repeat_penalty", "frequency_penalty", "presence_penalty", "seed", "max_tokens",
-     "max_completion_tokens", "logit_bias"}
-)  # fmt: skip
+    {*SAMPLERS, *_LIMITS, "repeat_penalty", "frequency_penalty", "presence_penalty", "seed", "logit_bias"}
+)
 """Fields that are seen to here, and kept from the server: it takes no notice of some, or takes them for others."""
 
 BANNED = -1e9
 """For a token that must not come: a bias that no logit makes up for."""
-
 
 AT_ONCE = 4
 """The cache of answers that are computed together has room for so many whole contexts: by itself the server would take
@@ -124,7 +125,7 @@ def limit(config: Any, asked: Mapping[str, Any], prompt_tokens: int, context: in
     """
     if context is not None and prompt_tokens >= context:
         raise TooLong(prompt_tokens, context)
-    told = asked.get("max_completion_tokens", asked.get("max_tokens"))
+    told = next((asked[name] for name in _LIMITS if asked.get(name) is not None), None)
     bounds = [told if told is not None and told >= 0 else None, None if context is None else context - prompt_tokens]
     most = min((bound for bound in bounds if bound is not None), default=None)
     if most is not None:

@@ -209,7 +209,7 @@ def _hold_answers(manager: Any, held: Held) -> None:
 
 def _hold_batches(manager: Any, held: Held) -> None:
     """Where answers are computed together, each is told apart by the id of its request."""
-    init = manager.init_cb
+    answers, init = ours("transformers_answers"), manager.init_cb
     chosen: dict[str, Mapping[str, Any]] = {}
 
     def init_open(self: Any, model: Any, gen_config: Any) -> None:
@@ -236,7 +236,6 @@ def _hold_batches(manager: Any, held: Held) -> None:
         chosen[request_id] = samplers
         return ours("pieces").Pieces(answers.stops(asked))
 
-    answers = ours("transformers_answers")
     manager.init_cb = init_open
     _begin_by(manager, begun)
 

@@ -72,6 +72,7 @@ def test_in_a_batch_each_answer_has_its_own_choice():
         ({}, 100, 4096, 3996),
         ({"max_tokens": 10}, 100, 4096, 10),
         ({"max_tokens": 10, "max_completion_tokens": 20}, 100, 4096, 20),
+        ({"max_tokens": 10, "max_completion_tokens": None}, 100, 4096, 10),
         ({"max_tokens": 9999}, 100, 4096, 3996),
         ({"max_tokens": -1}, 4095, 4096, 1),
         ({"max_tokens": 10}, 100, None, 10),
