@@ -6,7 +6,8 @@ import pytest
 
 from weighbridge.base.errors import Refused
 from weighbridge.hardware.machine import Cpu, Device, Machine, Memory, MemoryKind
-from weighbridge.running.shares import BESIDE_BYTES, LEFT_BYTES, CardMemory, Need, fitted, share_of, unable
+from weighbridge.running.ability import unable
+from weighbridge.running.shares import BESIDE_BYTES, LEFT_BYTES, CardMemory, Need, fitted, share_of
 from weighbridge_engines.api import Cause, Engine, Hardware, Load
 
 GIB = 1 << 30

@@ -22,13 +22,13 @@ from weighbridge.estimates.fit import SHORTEST_CONTEXT, Verdict
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.folders import repository_of
 from weighbridge.library.model import ENDPOINT, Model
+from weighbridge.running.ability import unable
 from weighbridge.running.builds import Offer
 from weighbridge.running.choose import engines_for
 from weighbridge.running.engines import offers_among
 from weighbridge.running.installing import TRIAL
 from weighbridge.running.load_settings import load_for, refusal
 from weighbridge.running.paces import SpeedTables
-from weighbridge.running.shares import unable
 from weighbridge.running.speed_observations import SpeedObservation
 from weighbridge.running.state import Running, State
 from weighbridge_engines.api import HOST as SYSTEM_MEMORY

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from weighbridge.base.errors import Refused
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
+from weighbridge.running.ability import knows_cards, needs_card, unable
 from weighbridge.running.choose import could_be_here, engines_for, unsuited
-from weighbridge.running.shares import knows_cards, needs_card, unable
 from weighbridge_engines.api import Cause, Engine
 
 RUN_BY: Mapping[str, Mapping[str, str]] = {

@@ -9,9 +9,9 @@ from weighbridge.base.errors import EngineFailed, Refused
 from weighbridge.formats.architectures import Kind
 from weighbridge.hardware.machine import Machine
 from weighbridge.library.model import Model
+from weighbridge.running.ability import unable
 from weighbridge.running.installing import TRIAL, command_for
 from weighbridge.running.prompt_room import Checkpoints, no_checkpoints
-from weighbridge.running.shares import unable
 from weighbridge_engines.api import Cause, Engine, FileFacts, Load, suits_all
 
 PREFERRED = (

@@ -5,15 +5,15 @@ where it has none. By what the load needs and by what is free now, never by a fi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from weighbridge.base.errors import Refused
-from weighbridge.hardware.machine import VENDORS, Device, Machine, MemoryKind
-from weighbridge.running.builds import version_key
+from weighbridge.hardware.machine import Device, Machine, MemoryKind
+from weighbridge.running.ability import unable, usable_cards
 from weighbridge.running.plans import card_count
-from weighbridge_engines.api import Cause, Engine, Hardware, Load
+from weighbridge_engines.api import Engine, Load
 
 SHARE = "memory_share"
 """The setting of a load that holds the share, by its name in `extra`."""
@@ -31,7 +31,6 @@ SPARE = 1.1
 
 LEAST_SHARE = 0.02
 _STEPS = 100
-_NO_CARD = "hardware.no_card"
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def fitted(engine: Engine, load: Load, need: Callable[[], Need], look: Callable[
     machine = look()
     if (cause := unable(engine, machine)) is not None:
         raise Refused(cause.code, **cause.values)
-    cards = [device for device in machine.devices if _suits(device, hardware)]
+    cards = usable_cards(hardware, machine)
     if not cards:
         return on_processor(engine, load, machine)
     memories = [memory for card in _taken(load, cards) if (memory := _memory(card)) is not None]
@@ -114,62 +113,14 @@ def fitted(engine: Engine, load: Load, need: Callable[[], Need], look: Callable[
     return load if share is None else _with(load, {SHARE: share})
 
 
-def _suits(device: Device, hardware: Hardware) -> bool:
-    return device.vendor in hardware.vendors and (not device.integrated or device.vendor in ("apple", "nvidia"))
-
-
 def on_processor(engine: Engine, load: Load, machine: Machine | None) -> Load:
     """`load` with what `engine` is told where it finds no card on `machine`; itself where it does, or nobody can tell.
     Pure.
     """
     hardware = engine.hardware
-    if hardware is None or machine is None or any(_suits(device, hardware) for device in machine.devices):
+    if hardware is None or machine is None or usable_cards(hardware, machine):
         return load
     return load if hardware.unless_with & set(machine.cpu.extensions) else _with(load, hardware.without_card)
-
-
-def unable(engine: Engine, machine: Machine | None) -> Cause | None:
-    """Why it is certain that `engine` can compute nothing on `machine` ("program.needs_card",
-    "program.needs_newer_card"); None where it can, or nobody can tell. Pure.
-    """
-    hardware = engine.hardware
-    if hardware is None or machine is None:
-        return None
-    cards = [device for device in machine.devices if _suits(device, hardware)]
-    if cards:
-        return _too_old(engine, hardware, cards)
-    if knows_cards(machine) and not _works_without_card(engine, hardware):
-        return needs_card(engine, hardware.vendors)
-    return None
-
-
-def needs_card(engine: Engine, vendors: Iterable[str]) -> Cause:
-    """That `engine` computes on cards of `vendors` alone, and there is none."""
-    named = ", ".join(sorted(VENDORS.get(vendor, vendor) for vendor in vendors))
-    return Cause("program.needs_card", {"engine": engine.title, "vendors": named})
-
-
-def knows_cards(machine: Machine) -> bool:
-    """Whether it is told that there are no other cards: one that could not be asked may be there."""
-    return bool(machine.devices) or any(cause.code == _NO_CARD for cause in machine.problems)
-
-
-def _works_without_card(engine: Engine, hardware: Hardware) -> bool:
-    """Whether what is here works without a card; what would be installed is the usual build."""
-    if not hardware.processor or not hardware.processor_build:
-        return hardware.processor
-    return engine.missing() is None and hardware.processor_build in (engine.version() or "")
-
-
-def _too_old(engine: Engine, hardware: Hardware, cards: Sequence[Device]) -> Cause | None:
-    least = hardware.least_compute_capability
-    known = [card for card in cards if card.compute_capability is not None]
-    if least is None or any(version_key(card.compute_capability) >= version_key(least) for card in known):
-        return None
-    if len(known) < len(cards):
-        return None
-    values = {"engine": engine.title, "device": known[0].name, "has": known[0].compute_capability, "least": least}
-    return Cause("program.needs_newer_card", values)
 
 
 def _taken(load: Load, cards: Sequence[Device]) -> Sequence[Device]:
