@@ -42,12 +42,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory and what is in it. `limit_bytes` is marked: above it, less is left than should be."""
+    """A memory and what is in it. `limit_bytes` is marked: above it, less is left than should be. `of_card`: it is a
+    card's own, not the system's.
+    """
 
     name: str
     total_bytes: int
     parts: tuple[Part, ...] = ()
     limit_bytes: int | None = None
+    of_card: bool = False
 
     @property
     def used_bytes(self) -> int:

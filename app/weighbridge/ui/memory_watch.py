@@ -193,7 +193,7 @@ def _card(device: Device) -> Memory | None:
     memory = device.memory
     if memory.kind is not MemoryKind.DEDICATED or memory.total_bytes is None:
         return None
-    whole = Memory(device.name, memory.total_bytes)
+    whole = Memory(device.name, memory.total_bytes, of_card=True)
     if memory.available_bytes is None:
         return whole
     used = Part("others", memory.total_bytes - memory.available_bytes, named=text("In use"))

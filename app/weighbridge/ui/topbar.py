@@ -57,7 +57,7 @@ class TopBar(QFrame):
         """One meter a memory, cards before the system's: where there is no room for all, those are shown in which a
         model runs fastest.
         """
-        memories = sorted(memories, key=lambda memory: memory.name == text("RAM"))
+        memories = sorted(memories, key=lambda memory: not memory.of_card)
         while len(self._meters) < len(memories):
             self._meters.append(_Meter(self._theme))
             self._meter_row.addWidget(self._meters[-1])
