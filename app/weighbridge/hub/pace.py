@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from weighbridge.base.errors import Unreachable
+from weighbridge.base.errors import Unreachable, WeighbridgeError
 from weighbridge.base.task import Task
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 60.0
@@ -20,13 +20,21 @@ BURST_S = 0.25
 """What was not used of the allowed speed is kept for so long."""
 
 
+def asked_wait_s(error: BaseException) -> float | None:
+    """For how many seconds the Hub asks to be left alone; None where `error` is of another kind."""
+    if not isinstance(error, WeighbridgeError) or error.code != "hub.rate_limit":
+        return None
+    seconds = error.values.get("seconds")
+    return float(seconds) if isinstance(seconds, int | float) else None
+
+
 def wait_s(attempt: int, error: Unreachable) -> float:
     """Seconds before the attempt after attempt number `attempt`, from 1, that ended with `error`: 0.2, 0.4, ... 60; as
     long as the Hub asks for where it limits how often it is asked.
     """
-    asked = error.values.get("seconds")
-    if error.code == "hub.rate_limit" and isinstance(asked, int | float):
-        return max(FIRST_WAIT_S, float(asked))
+    asked_s = asked_wait_s(error)
+    if asked_s is not None:
+        return max(FIRST_WAIT_S, asked_s)
     return float(min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(attempt - 1, 20)))
 
 

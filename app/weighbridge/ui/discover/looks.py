@@ -14,6 +14,7 @@ from weighbridge.base.errors import Cancelled, Unreachable, WeighbridgeError
 from weighbridge.base.task import Task
 from weighbridge.hub.allowance import Allowance, may_spend
 from weighbridge.hub.looking import Sight, Spot
+from weighbridge.hub.pace import asked_wait_s
 from weighbridge.ui.background import Background
 
 CALLS_OF_A_LOOK = 3
@@ -197,21 +198,21 @@ class Looks(QObject):
         self.keep(sight)
         if isinstance(sight.unread, Unreachable) and place_of(spot) not in self._twice:
             self._twice.add(place_of(spot))  # for a moment nothing came: once more
-            self._wait_for(sight.unread)
+            self._wait_as_asked(sight.unread)
             self._wanted = {place_of(spot): spot, **self._wanted}
         self.seen.emit(spot, sight)
         self._go_on()
 
-    def _wait_for(self, error: WeighbridgeError) -> None:
-        """As long as the Hub asks, where it does."""
-        if error.code == "hub.rate_limit":
-            seconds = error.values.get("seconds")
-            self._until_s = time.monotonic() + (float(seconds) if isinstance(seconds, int | float) else 1.0)
+    def _wait_as_asked(self, error: BaseException) -> bool:
+        """Whether the Hub asks to wait: then nothing is asked for as long."""
+        wait_s = asked_wait_s(error)
+        if wait_s is not None:
+            self._until_s = time.monotonic() + wait_s
+        return wait_s is not None
 
     def _failed(self, spot: Spot, error: BaseException) -> None:
         self._now = None
-        if isinstance(error, WeighbridgeError) and error.code == "hub.rate_limit":
-            self._wait_for(error)
+        if self._wait_as_asked(error):
             self._wanted = {place_of(spot): spot, **self._wanted}
         elif not isinstance(error, Cancelled):
             self._failures[place_of(spot)] = error

@@ -12,6 +12,7 @@ from weighbridge.base.errors import WeighbridgeError
 from weighbridge.base.units import number
 from weighbridge.base.words import plural, text
 from weighbridge.hub.hits import Query
+from weighbridge.hub.pace import asked_wait_s
 from weighbridge.hub.pasted import pasted
 from weighbridge.hub.reference import HOSTS, Reference
 from weighbridge.ui.discover.discovery import Discovery
@@ -308,9 +309,9 @@ class DiscoverPage(Page):
         self._soon()
 
     def _failed(self, error: BaseException) -> None:
-        if isinstance(error, WeighbridgeError) and error.code == "hub.rate_limit":
-            seconds = error.values.get("seconds")
-            self._again_at_s = time.monotonic() + (float(seconds) if isinstance(seconds, int | float) else 1.0)
+        wait_s = asked_wait_s(error)
+        if wait_s is not None:
+            self._again_at_s = time.monotonic() + wait_s
         self._show_error(error)
         self._soon()
 

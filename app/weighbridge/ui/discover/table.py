@@ -47,8 +47,8 @@ class ChoicesTable(WeighedTable):
     def __init__(self, theme: Theme) -> None:
         self._model = ChoicesModel()
         name = text("Choices")
-        room = {"least_ems": _LEAST_EMS, "most_ems": _MOST_EMS}
-        super().__init__(theme, self._model, name, Column.CHOICE, _GIVEN_UP, Column.MEMORY, _WITH_BARS, **room)
+        shown = Column.CHOICE, _GIVEN_UP, Column.MEMORY, _WITH_BARS
+        super().__init__(theme, self._model, name, *shown, least_ems=_LEAST_EMS, most_ems=_MOST_EMS)
         self._chosen_key = ""
         self.sortByColumn(Column.SIZE, Qt.SortOrder.DescendingOrder)
         self.entered.connect(self.act_wanted)
