@@ -135,9 +135,11 @@ def _once(rows: Iterable[Row]) -> list[Row]:
         own = frozenset(file.identity for file in row.files if file.path in parts)
         alike = places.setdefault(own, []) if own else []
         place = next((each for each in alike if is_one(kept[each].model, row.model)), None)
+        is_half = bool(own) and own <= seen and not alike and row.model.problem is not None
+        is_there = not own and key_of(row.model) in keys
         if place is not None:
             kept[place] = replace(kept[place], model=_joined(kept[place].model, row.model))
-        elif (own - seen or alike or row.model.problem is None) if own else key_of(row.model) not in keys:
+        elif not is_half and not is_there:
             alike.append(len(kept))
             kept.append(row)
             keys.add(key_of(row.model))
