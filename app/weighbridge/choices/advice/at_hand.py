@@ -113,9 +113,8 @@ def _able(case: Case, engine: Candidate) -> list[Model]:
     able = [model for model in shelf.models if _suits(case, engine, model)]
     small = [model for model in able if most is None or model.size_bytes <= most]
     room = case.room_bytes
-    return sorted(small, key=lambda model: (room is not None and model.size_bytes > room, -model.size_bytes))[
-        :MOST_WEIGHED
-    ]
+    small.sort(key=lambda model: (room is not None and model.size_bytes > room, -model.size_bytes))
+    return small[:MOST_WEIGHED]
 
 
 def _most_bytes(case: Case) -> int | None:

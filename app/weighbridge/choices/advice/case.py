@@ -57,13 +57,17 @@ class Case:
         return None if self.ground.imagined and self.fast.count > 1 else self.fast.count
 
     @property
-    def room(self) -> Room:
-        """Where a model lies: as it was answered, unless the machine leaves no choice."""
+    def only_room(self) -> Room | None:
+        """Where a model lies on a machine that leaves no choice; None where there is one."""
         if self.fast.vendor == "cpu":
             return Room.SYSTEM
-        if self.fast.unified:
-            return Room.UNIFIED
-        return Room.UNKNOWN if self.answers.room is Room.UNIFIED else self.answers.room
+        return Room.UNIFIED if self.fast.unified else None
+
+    @property
+    def room(self) -> Room:
+        """Where a model lies: as it was answered, unless the machine leaves no choice."""
+        answered = Room.UNKNOWN if self.answers.room is Room.UNIFIED else self.answers.room
+        return self.only_room or answered
 
     @cached_property
     def order(self) -> Order:

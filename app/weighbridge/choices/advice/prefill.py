@@ -48,7 +48,7 @@ def prefilled(ground: Ground, given: Mapping[str, Any] | None = None) -> Prefill
     if choice is not None:
         told = [name for name in ("room", "kind") if getattr(answers, name) not in (Room.UNKNOWN, ModelKind.UNKNOWN)]
         basis |= dict.fromkeys(told, Reason("from_model", {"model": choice.model.title}))
-    if case.fast.vendor == "cpu" or case.fast.unified:
+    if case.only_room is not None:
         basis["room"] = Reason("one_memory" if case.fast.unified else "no_card")
     return Prefilled(answers, basis)
 
@@ -61,10 +61,8 @@ def _model_here(case: Case) -> Choice | None:
 
 
 def _room(choice: Choice | None, case: Case) -> Room:
-    if case.fast.vendor == "cpu":
-        return Room.SYSTEM
-    if case.fast.unified:
-        return Room.UNIFIED
+    if case.only_room is not None:
+        return case.only_room
     if choice is None or choice.fit is None or choice.fit.verdict is Verdict.UNKNOWN:
         return Room.UNKNOWN
     if choice.fit.verdict is Verdict.PARTIAL:

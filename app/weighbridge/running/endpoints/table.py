@@ -94,7 +94,7 @@ def kept(row: sqlite3.Row) -> Kept:
         origin=str(row["origin"]),
         base_path=str(row["base_path"]),
         preset_id=str(row["preset"]),
-        key_number=int(row["keyed"]),
+        key_number=int(row["keyed"]),  # keys had no numbers at first: then it is 1
         plain_key=bool(row["plain_key"]),
     )
     models = tuple(_listed(each) for each in json.loads(row["listed"]))
