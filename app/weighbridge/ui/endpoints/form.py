@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QWidget
 
@@ -16,10 +18,15 @@ from weighbridge.ui.widgets.borrowing import BorrowingFrame
 from weighbridge.ui.widgets.error_panel import ErrorPanel
 from weighbridge.ui.widgets.parts import button, column, label, row
 
-_ALL, _PLACE, _KEY = range(4), range(3), range(3, 4)
-"""The rows that are asked for: kind, address, name, key."""
-
 _SECRET = Qt.InputMethodHint.ImhSensitiveData | Qt.InputMethodHint.ImhNoPredictiveText
+
+
+class _Asks(Enum):
+    """What is asked for: all of a new server, what it is and where, or its key."""
+
+    ALL = "all"
+    PLACE = "place"
+    KEY = "key"
 
 
 class EndpointForm(BorrowingFrame):
@@ -35,7 +42,7 @@ class EndpointForm(BorrowingFrame):
         super().__init__()
         self.setProperty("role", "panel")
         self._of: Endpoint | None = None
-        self._asks = _ALL
+        self._asks = _Asks.ALL
         self._head = label("", "heading", wrap=True)
         self.preset = QComboBox()
         for preset in presets().values():
@@ -60,7 +67,9 @@ class EndpointForm(BorrowingFrame):
     def open(self, preset_id: str = OTHER) -> None:
         """Have a server of this kind added."""
         self._of = None
-        self._begin(text("Add a server that speaks as OpenAI's API does"), text("Add and ask what it serves"), _ALL)
+        self._begin(
+            text("Add a server that speaks as OpenAI's API does"), text("Add and ask what it serves"), _Asks.ALL
+        )
         self.preset.setCurrentIndex(max(0, self.preset.findData(preset_id)))
         self.title.clear()
         self._preset_chosen()
@@ -69,13 +78,15 @@ class EndpointForm(BorrowingFrame):
     def open_key(self, endpoint: Endpoint) -> None:
         """Have another key for `endpoint` given."""
         self._of = endpoint
-        self._begin(text("The key for {endpoint}", endpoint=endpoint.title), text("Keep the key"), _KEY)
+        self._begin(text("The key for {endpoint}", endpoint=endpoint.title), text("Keep the key"), _Asks.KEY)
         self.borrow_focus(self.key)
 
     def open_change(self, endpoint: Endpoint) -> None:
         """Have another kind, address or name for `endpoint` given."""
         self._of = endpoint
-        self._begin(text("Change {endpoint}", endpoint=endpoint.title), text("Change and ask what it serves"), _PLACE)
+        self._begin(
+            text("Change {endpoint}", endpoint=endpoint.title), text("Change and ask what it serves"), _Asks.PLACE
+        )
         self.preset.setCurrentIndex(max(0, self.preset.findData(endpoint.preset_id)))
         self._show_known()
         self.address.setText(endpoint.address)
@@ -92,7 +103,7 @@ class EndpointForm(BorrowingFrame):
         self.key.clear()
         self.hide()
 
-    def _begin(self, head: str, go: str, asks: range) -> None:
+    def _begin(self, head: str, go: str, asks: _Asks) -> None:
         self._asks = asks
         self._head.setText(head)
         self.go.setText(go)
@@ -101,13 +112,13 @@ class EndpointForm(BorrowingFrame):
         self.agreed.setChecked(False)
         self.agreed.hide()
         self.errors.hide()
-        for place, pair in enumerate(self._rows):
-            for each in pair:
-                each.setVisible(place in asks)
-        self.known.setVisible(asks is not _KEY)
-        stays = text("A key stays only where the server does: at another host or port it is forgotten.")
-        self._note.setText(_kept_in_words() if asks is not _PLACE else stays)
-        self._note.setVisible(asks is not _PLACE or (self._of is not None and self._of.keyed))
+        for name, field in self._rows:
+            is_asked = asks is not (_Asks.PLACE if field is self.key else _Asks.KEY)
+            name.setVisible(is_asked)
+            field.setVisible(is_asked)
+        self.known.setVisible(asks is not _Asks.KEY)
+        self._note.setText(_key_stays_in_words() if asks is _Asks.PLACE else _key_kept_in_words())
+        self._note.setVisible(asks is not _Asks.PLACE or (self._of is not None and self._of.keyed))
         self.show()
         self._allow()
 
@@ -121,10 +132,11 @@ class EndpointForm(BorrowingFrame):
             name = label(words, "dim")
             name.setBuddy(field)
             field.setAccessibleName(words)
-            grid.addWidget(name, place + bool(place), 0)
-            grid.addWidget(field, place + bool(place), 1)
+            line = place if field is self.preset else place + 1
+            grid.addWidget(name, line, 0)
+            grid.addWidget(field, line, 1)
             self._rows.append((name, field))
-        grid.addWidget(self.known, 1, 1)
+        grid.addWidget(self.known, 1, 1)  # below the kind
         self._note = label("", "dim", wrap=True)
         foot = row(self.go, button(text("Close"), self.close_it), None)
         column(self._head, self.errors, grid, self.agreed, self._note, foot, owner=self, margin=3, gap=2)
@@ -132,8 +144,8 @@ class EndpointForm(BorrowingFrame):
     def _preset_chosen(self) -> None:
         preset = presets()[self.preset.currentData()]
         self._show_known()
-        if self._asks is _PLACE:
-            return
+        if self._asks is _Asks.PLACE:
+            return  # what was set before stays
         self.address.setText(preset.address)
         hints = {
             Key.NEEDED: text("needed"),
@@ -148,7 +160,7 @@ class EndpointForm(BorrowingFrame):
         self.known.setText(text("How it is spoken to: {known}.", known=known_by_in_words(preset.known_by)))
 
     def _allow(self) -> None:
-        self.go.setEnabled(bool((self.key if self._asks is _KEY else self.address).text().strip()))
+        self.go.setEnabled(bool((self.key if self._asks is _Asks.KEY else self.address).text().strip()))
 
     def _tell(self) -> None:
         if not self.go.isEnabled():
@@ -158,14 +170,18 @@ class EndpointForm(BorrowingFrame):
         wanted = Wanted(self.preset.currentData(), address, title, key or None, self.agreed.isChecked())
         if self._of is None:
             self.wanted.emit(wanted)
-        elif self._asks is _KEY:
+        elif self._asks is _Asks.KEY:
             self.key_wanted.emit(self._of.id, key, self.agreed.isChecked())
         else:
             self.change_wanted.emit(self._of.id, wanted)
 
 
-def _kept_in_words() -> str:
+def _key_kept_in_words() -> str:
     return text("The key is kept in the system's keyring, or in a file that you alone can read.")
+
+
+def _key_stays_in_words() -> str:
+    return text("A key stays only where the server does: at another host or port it is forgotten.")
 
 
 def _line(name: str, hint: str) -> QLineEdit:
