@@ -57,6 +57,7 @@ from weighbridge.ui.speedometers import Speedometers
 from weighbridge.ui.theme import Theme
 from weighbridge.ui.weighing import Weighing
 from weighbridge.ui.weighing_sources import Sources
+from weighbridge.ui.widgets.parts import scaled
 
 PATIENCE_MS = 30_000
 """How long tests wait for what must come. On a busy machine it comes late, and that is no fault."""
@@ -223,6 +224,14 @@ class _Shown(QObject):
         if is_window and watched.windowType() in (Qt.WindowType.Window, Qt.WindowType.Widget):
             self.found.append(f"{type(watched).__name__} {watched.objectName()}")
         return False
+
+
+@pytest.fixture
+def scale_fonts(qapp):
+    """Has the fonts of what is made from now on be so many times as large, until the test is over."""
+    before = qapp.font()
+    yield lambda times: qapp.setFont(scaled(before, times))
+    qapp.setFont(before)
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from weighbridge.ui.pages.library import LibraryPage
 from weighbridge.ui.pages.network import NetworkPage
 from weighbridge.ui.widgets.error_panel import ErrorPanel, Report
 from weighbridge.ui.widgets.legend import Legend
-from weighbridge.ui.widgets.parts import scaled
 from weighbridge.ui.widgets.question import Question
 
 REPORT = Report(
@@ -25,11 +24,8 @@ REPORT = Report(
 
 
 @pytest.fixture(autouse=True)
-def large_fonts(qapp):
-    before = qapp.font()
-    qapp.setFont(scaled(before, 1.5))
-    yield
-    qapp.setFont(before)
+def large(scale_fonts):
+    scale_fonts(1.5)
 
 
 def show(qtbot, part, width, height=600):

@@ -36,7 +36,6 @@ from weighbridge.ui.pages.network import NetworkPage
 from weighbridge.ui.pages.server import ServerPage
 from weighbridge.ui.pages.settings import SettingsPage
 from weighbridge.ui.theme import Theme
-from weighbridge.ui.widgets.parts import scaled
 from weighbridge.ui.window import MINIMUM, Window
 
 MAKERS = {
@@ -259,65 +258,55 @@ def test_a_damaged_geometry_is_no_fault(qtbot, full, kept):
     assert window.width() >= MINIMUM[0]
 
 
-def test_large_fonts_leave_the_icons_of_the_sidebar(qtbot, qapp, full):
-    before = qapp.font()
-    large = qapp.font()
-    large.setPointSizeF(before.pointSizeF() * 2)
-    qapp.setFont(large)
-    try:
-        window = Window(full.theme, full.settings, full.bus)
-        qtbot.addWidget(window, before_close_func=lambda _window: window.shut())
-        window.fill(full, MAKERS, "library")
-        window.resize(*MINIMUM)
-        window.show()
-        assert window._sidebar._buttons["library"].text() == ""
-        assert window._sidebar._buttons["library"].accessibleName() == "Library"
-        assert window.width() == MINIMUM[0]
-    finally:
-        qapp.setFont(before)
+@pytest.fixture
+def small(qtbot, full):
+    """A window that is as small as it may be, made when it is called for."""
+
+    def make():
+        made = Window(full.theme, full.settings, full.bus)
+        qtbot.addWidget(made, before_close_func=lambda _window: made.shut())
+        made.take(full, MAKERS)
+        made.show_first("library")
+        made.resize(*MINIMUM)
+        made.show()
+        return made
+
+    return make
 
 
-def test_nothing_is_cut_with_large_fonts_in_the_language_of_long_words(qtbot, qapp, full):
-    before = qapp.font()
-    qapp.setFont(scaled(before, 1.5))
+def test_large_fonts_leave_the_icons_of_the_sidebar(scale_fonts, small):
+    scale_fonts(2)
+    window = small()
+    assert window._sidebar._buttons["library"].text() == ""
+    assert window._sidebar._buttons["library"].accessibleName() == "Library"
+    assert window.width() == MINIMUM[0]
+
+
+def test_nothing_is_cut_with_large_fonts_in_the_language_of_long_words(qtbot, scale_fonts, small, full):
+    scale_fonts(1.5)
     use_language("es")
     try:
-        window = Window(full.theme, full.settings, full.bus)
-        qtbot.addWidget(window, before_close_func=lambda _window: window.shut())
-        window.fill(full, MAKERS, "library")
-        window.resize(*MINIMUM)
-        window.show()
+        window = small()
         full.supervisor.become(full.bus, running())
         for name in MAKERS:
             window.show_page(name)
             qtbot.waitUntil(lambda: cut(window) == [], timeout=5000)
     finally:
-        qapp.setFont(before)
         use_language("en")
 
 
-def test_large_fonts_leave_rows_of_the_library_above_its_detail(qtbot, qapp, full):
-    before = qapp.font()
-    large = qapp.font()
-    large.setPointSizeF(before.pointSizeF() * 1.8)
-    qapp.setFont(large)
-    try:
-        window = Window(full.theme, full.settings, full.bus)
-        qtbot.addWidget(window, before_close_func=lambda _window: window.shut())
-        window.fill(full, MAKERS, "library")
-        window.resize(*MINIMUM)
-        window.show()
-        full.supervisor.become(full.bus, running())
-        page = window.pages["library"]
-        page.table.choose("Qwen3-0.6B-Q8_0")
-        row = page.table.verticalHeader().defaultSectionSize()
-        qtbot.waitUntil(lambda: page.table.viewport().height() >= 4 * row)
-        assert window.height() == MINIMUM[1]
-        _, stop, chat = page.detail.buttons
-        assert not stop.visibleRegion().isEmpty()
-        assert not chat.visibleRegion().isEmpty()
-    finally:
-        qapp.setFont(before)
+def test_large_fonts_leave_rows_of_the_library_above_its_detail(qtbot, scale_fonts, small, full):
+    scale_fonts(1.8)
+    window = small()
+    full.supervisor.become(full.bus, running())
+    page = window.page
+    page.table.choose("Qwen3-0.6B-Q8_0")
+    row = page.table.verticalHeader().defaultSectionSize()
+    qtbot.waitUntil(lambda: page.table.viewport().height() >= 4 * row)
+    assert window.height() == MINIMUM[1]
+    _, stop, chat = page.detail.buttons
+    assert not stop.visibleRegion().isEmpty()
+    assert not chat.visibleRegion().isEmpty()
 
 
 def focusable(page):

@@ -447,18 +447,13 @@ def test_rows_and_focus_stay_where_builds_stay(qtbot, make):
     assert said(made) == ""
 
 
-def test_large_fonts_stay_inside_the_page(qtbot, qapp, make):
-    before, large = qapp.font(), qapp.font()
-    large.setPointSizeF(before.pointSizeF() * 2)
-    qapp.setFont(large)
-    try:
-        made = make()
-        made.page.resize(900, 600)
-        qtbot.wait(50)
-        widths = [row.mapTo(made.page, row.rect().bottomRight()).x() for row in made.page.rows.values()]
-        assert max(widths) < 900
-    finally:
-        qapp.setFont(before)
+def test_large_fonts_stay_inside_the_page(qtbot, scale_fonts, make):
+    scale_fonts(2)
+    made = make()
+    made.page.resize(900, 600)
+    qtbot.wait(50)
+    widths = [row.mapTo(made.page, row.rect().bottomRight()).x() for row in made.page.rows.values()]
+    assert max(widths) < 900
 
 
 def test_one_installation_at_a_time(make, qtbot):
