@@ -15,8 +15,8 @@ from typing import Any
 from weighbridge_engines.api import HOST, Load
 from weighbridge_engines.onnx_genai_folder import cache_names, context_of, read, vocabulary_of
 from weighbridge_engines.onnx_genai_library import imported
-from weighbridge_engines.onnx_genai_settings import CARD_BATCH, PROVIDERS, context_for, overlay, provider_of, threads_of
-from weighbridge_engines.prompt_steps import prompt_step
+from weighbridge_engines.onnx_genai_settings import PROVIDERS, context_for, overlay, provider_of, threads_of
+from weighbridge_engines.prompt_steps import CARD_BATCH, prompt_step
 from weighbridge_engines.session_log import tell
 
 _GREEDY: Mapping[str, Any] = {"do_sample": False}

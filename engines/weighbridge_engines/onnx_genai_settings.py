@@ -13,8 +13,6 @@ from weighbridge_engines.controls import Change, Control, Home, Kind, check_alon
 from weighbridge_engines.library_sampling import check_penalty, chosen, controls_of, is_greedy
 
 DEFAULT_CONTEXT = 4096
-CARD_BATCH = 1024
-"""Tokens of a prompt at a time on a card, where they take no time worth waiting for."""
 
 _MEMORY, _SPEED = frozenset({Change.MEMORY}), frozenset({Change.SPEED})
 _BOTH = _MEMORY | _SPEED

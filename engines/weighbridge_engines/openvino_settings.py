@@ -12,14 +12,11 @@ from weighbridge_engines.api import Cause, FileFacts, Load
 from weighbridge_engines.controls import Change, Control, Home, Kind, check_alone
 from weighbridge_engines.library_sampling import check_penalty, chosen, controls_of, is_greedy
 from weighbridge_engines.openvino_device import CPU
-from weighbridge_engines.prompt_steps import prompt_step
+from weighbridge_engines.prompt_steps import CARD_BATCH, prompt_step
 
 DEFAULT_CONTEXT = 4096
 _CPU_BLOCK, _CARD_BLOCK = 32, 16
 """Tokens of one block of the KV cache."""
-
-CARD_BATCH = 1024
-"""Tokens of a prompt at a time on a card, where they take no time worth waiting for."""
 
 _MEMORY, _SPEED, _ANSWERS = (frozenset({change}) for change in (Change.MEMORY, Change.SPEED, Change.ANSWERS))
 _BOTH = _MEMORY | _SPEED

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from weighbridge.estimates.plan import Plan
-from weighbridge.estimates.runtime_device import CACHE, CARD_BATCH
+from weighbridge.estimates.runtime_device import CACHE
+from weighbridge_engines.prompt_steps import CARD_BATCH
 
 _BATCH: Mapping[str, int] = {
     "llama_server": 512,

@@ -10,12 +10,11 @@ from dataclasses import replace
 
 from weighbridge.estimates.estimate import Place, PlaceKind
 from weighbridge.estimates.plan import Plan
+from weighbridge_engines.prompt_steps import CARD_BATCH
 
 ONNX_GENAI, OPENVINO = "onnx_genai", "openvino"
 RUNTIMES = frozenset({ONNX_GENAI, OPENVINO})
 _NUMBERS = "0123456789."
-CARD_BATCH = 1024
-"""Tokens of a prompt at a time on a card, unless that is told."""
 
 CACHE: Mapping[str, str] = {ONNX_GENAI: "f32", OPENVINO: "q8_0"}
 """The type of a cache on a processor, unless it is told. Folders for ONNX Runtime on processors keep 32 bits."""
