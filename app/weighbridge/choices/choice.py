@@ -106,8 +106,8 @@ def weigh(
     `engine_id`: by this engine, not by the one that would be taken. `beside`: with what is to be loaded beside it.
     Raises Refused where the engine does not run the format, or knows no such type of a KV cache.
     """
-    able = around.engines.values()
-    runner = None if model.kind in NOT_RUN else runner_for(model.format, able, engine_id, model, around.machine)
+    engines = around.engines.values()
+    runner = None if model.kind in NOT_RUN else runner_for(model.format, engines, engine_id, model, around.machine)
     if blueprint is None or runner is None or model.problem is not None:
         return Choice(model, blueprint, runner, None, load)
     engine = around.engines.get(runner.engine_id)
