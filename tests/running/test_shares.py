@@ -6,7 +6,6 @@ import pytest
 
 from weighbridge.base.errors import Refused
 from weighbridge.hardware.machine import Cpu, Device, Machine, Memory, MemoryKind
-from weighbridge.running.ability import unable
 from weighbridge.running.shares import BESIDE_BYTES, LEFT_BYTES, CardMemory, Need, fitted, share_of
 from weighbridge_engines.api import Cause, Engine, Hardware, Load
 
@@ -107,16 +106,6 @@ def test_where_it_needs_a_card_and_there_is_none():
     assert (refusal.value.code, refusal.value.values["vendors"]) == ("program.needs_card", "NVIDIA")
     with pytest.raises(Refused):
         told(here=machine(card(vendor="intel")))
-
-
-def test_a_usual_build_that_needs_a_card_where_another_one_does_not():
-    without = machine(problems=[Cause("hardware.no_card")])
-    hardware = Hardware(frozenset({"nvidia"}), processor_build="cpu")
-    usual = replace(ENGINE, hardware=hardware, version=lambda: "0.33.0")
-    absent = replace(ENGINE, hardware=hardware, missing=lambda: Cause("program.to_get"), version=lambda: "0.33.0+cpu")
-    assert [unable(one, without).code for one in (usual, absent)] == ["program.needs_card"] * 2
-    assert unable(replace(usual, version=lambda: "0.33.0+cpu"), without) is None
-    assert [unable(usual, one) for one in (machine(card()), machine(), None)] == [None, None, None]
 
 
 def test_a_card_that_could_not_be_asked_stands_in_nobodys_way():
