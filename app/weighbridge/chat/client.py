@@ -132,7 +132,7 @@ class ChatClient:
         ) as answer:
             if line is not None:
                 line.answered(answer.status_code)
-            _require_stream(answer, lease.way, pictured=is_pictured(body))
+            _require_stream(answer, lease.way, pictured=_is_pictured(body))
             told = _Told(answer, lease.way, lambda: hang_up.is_cut or (by_stop is not None and by_stop.is_cut))
             for event in told.events():
                 hang_up.check()
@@ -174,7 +174,7 @@ def _both(one: HangUp, other: HangUp | None) -> Callable[[str, Mapping[str, Any]
     return watch
 
 
-def is_pictured(body: Mapping[str, Any]) -> bool:
+def _is_pictured(body: Mapping[str, Any]) -> bool:
     """Whether a message of a request has a picture."""
     contents = [message["content"] for message in body["messages"] if isinstance(message.get("content"), list)]
     return any(part.get("type") == "image_url" for content in contents for part in content)

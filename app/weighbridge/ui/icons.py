@@ -37,11 +37,12 @@ def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
     return drawn
 
 
-def icon(name: str, colour: str, checked_colour: str | None = None, size: int = 0) -> QIcon:
+def icon(name: str, colour: str, checked_colour: str | None = None, size: int | None = None) -> QIcon:
     """The icon `name` in `colour`, and in `checked_colour` where its button is checked. Without a `size` it is as large
     as the style sheet shows it beside text.
     """
-    size = size or round(QFontMetrics(QGuiApplication.font()).height() * GLYPH_EMS)
+    if size is None:
+        size = round(QFontMetrics(QGuiApplication.font()).height() * GLYPH_EMS)
     made = QIcon()
     for ratio in {screen.devicePixelRatio() for screen in QGuiApplication.screens()}:
         made.addPixmap(pixmap(name, colour, size, ratio))
