@@ -56,7 +56,9 @@ class ExlSession:
                     else:
                         yield from reading.feed(result)
         except Exception as error:
-            raise _worded(error) from error
+            if (full := _of_memory(error)) is not None:
+                raise full from error
+            raise
 
     def _tokens(self, request: Request) -> Any:
         """Halves of characters, which tokenizers refuse, are read as question marks. Raises TemplateRefused."""
@@ -73,11 +75,11 @@ def _written(stops: Sequence[str]) -> Sequence[str]:
     return tuple(stop for stop in stops if stop == stop.encode("utf-8", "replace").decode())
 
 
-def _worded(error: Exception) -> Exception:
-    """Memory that ran out, by its numbers: the library's own words fill a page."""
+def _of_memory(error: Exception) -> OutOfMemory | None:
+    """`error` by its numbers where memory ran out, for the library's own words fill a page; None for any other."""
     cause = diagnose([f"{type(error).__name__}: {error}"], None)
     if cause is None or cause.code != "engine.out_of_memory":
-        return error
+        return None
     numbers = (("needed_bytes", "were asked for"), ("free_bytes", "are free"))
     told = [f"{int(str(cause.values[name])) / _MIB:.0f} MiB {what}" for name, what in numbers if name in cause.values]
     what = ", ".join(told) or "a shorter prompt or a smaller context takes less"
