@@ -8,7 +8,8 @@ from tests.library.made_folders import put_mlx
 
 from weighbridge.base.errors import Cancelled
 from weighbridge.base.task import Task
-from weighbridge.library.files import MAX_DEPTH, find_files
+from weighbridge.library.files import MAX_DEPTH, find_files, found_file
+from weighbridge.library.headers import Headers
 from weighbridge.library.index import Library
 from weighbridge.library.model import key_of
 from weighbridge.library.scan import Listing, scan
@@ -221,3 +222,20 @@ def test_a_set_of_links_to_parts_of_other_sets_is_one_of_its_own(tmp_path):
             tmp_path / f"{name}/{name}-0000{number}-of-00002.gguf"
         )
     assert ids(tmp_path) == ["a", "b", "c"]
+
+
+def test_a_scan_that_was_given_up_may_read_on_while_the_next_one_ends(tmp_path):
+    headers, late = Headers(), tmp_path / "late.gguf"
+    put(tmp_path, "a.gguf", "b.gguf", "late.gguf")
+
+    class Kept(set):
+        """Another scan reads a header whenever this is looked into."""
+
+        def __contains__(self, path):
+            headers.of(found_file(late, tmp_path, late.stat()))
+            return super().__contains__(path)
+
+    for name in ("a.gguf", "b.gguf"):
+        headers.of(found_file(tmp_path / name, tmp_path, (tmp_path / name).stat()))
+    headers.keep_only(Kept([tmp_path / "a.gguf"]))
+    assert list(headers._known) == [tmp_path / "a.gguf"]

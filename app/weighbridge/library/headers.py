@@ -14,7 +14,9 @@ from weighbridge.library.folders import FolderModel, models_of
 
 
 class Headers:
-    """Brief reads of GGUF headers, and of folders of weights, remembered by path, size and time of change."""
+    """Brief reads of GGUF headers, and of folders of weights, remembered by path, size and time of change. A scan that
+    was given up may read on beside the next one.
+    """
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[int, int, ModelInfo | BadFile]] = {}
@@ -40,8 +42,8 @@ class Headers:
     def keep_only(self, paths: set[Path]) -> None:
         """Forget the files that are gone, and the folders that hold none of `paths` any more."""
         folders = {folder for path in paths for folder in path.parents}
-        self._known = {path: known for path, known in self._known.items() if path in paths}
-        self._folders = {path: known for path, known in self._folders.items() if path in folders}
+        self._known = {path: known for path, known in list(self._known.items()) if path in paths}
+        self._folders = {path: known for path, known in list(self._folders.items()) if path in folders}
 
 
 def header_at(path: Path) -> ModelInfo | None:
