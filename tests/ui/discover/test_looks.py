@@ -192,3 +192,13 @@ def test_the_same_wish_again_is_told_to_nobody(qtbot, looks, looker):
     for _ in range(3):
         looks.want(spots("a", "b"))
     assert told == [1]  # "a" is wanted again while it is looked at
+
+
+def test_who_signs_in_amid_a_look_has_it_done_again(qtbot, looks, looker):
+    looker.hangs.add("o/a")
+    looks.want(spots("a", "b"))
+    qtbot.waitUntil(lambda: looker.asked == ["o/a"])
+    looker.hangs.clear()
+    looks.look_anew()
+    qtbot.waitUntil(lambda: len(looks.sights) == 2)
+    assert (looker.asked, looker.forgotten) == (["o/a", "o/a", "o/b"], ["o/a"])

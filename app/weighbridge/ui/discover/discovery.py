@@ -169,6 +169,7 @@ class Discovery(QObject):
     def account_changed(self) -> None:
         """Somebody else asks from now on: what could not be read or looked into is tried again once it is wanted."""
         self._services.searches.forget()
+        self.looks.look_anew()
         self.looks.forget([sight.spot for sight in self.looks.sights.values() if sight.unread is not None])
         self.looks.forgive()
         self._reading = "", None

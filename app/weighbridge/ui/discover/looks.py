@@ -148,6 +148,14 @@ class Looks(QObject):
             self._twice.discard(place_of(spot))
             self._looker.forget(spot)
 
+    def look_anew(self) -> None:
+        """What is looked at just now is looked at once more: somebody else asks from now on."""
+        if self._now is not None:
+            spot, task = self._now
+            self._wanted = {place_of(spot): spot, **self._wanted}
+            task.cancel()
+            self._looker.forget(spot)
+
     def rest(self) -> None:
         """Nothing more is looked at; what is under way comes to its end."""
         self._wanted, self._counted, self._more = {}, {}, {}
