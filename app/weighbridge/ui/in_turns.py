@@ -19,7 +19,7 @@ class InTurns(QObject):
         super().__init__(parent)
         self._gives_way = gives_way
         self._steps: deque[Step] = deque()
-        self._is_late = False
+        self._waits_a_turn = False
         # Started anew after each step: one that repeats without a pause goes off several times within a late turn.
         self._timer = QTimer(self, interval=0, singleShot=True)
         self._timer.timeout.connect(self._take)
@@ -36,7 +36,7 @@ class InTurns(QObject):
                 self._steps.remove(step)
             self._steps.append(step)
         if self._steps and not self._timer.isActive():
-            self._is_late = True
+            self._waits_a_turn = True
             self._timer.start()
 
     def drop(self, step: Step) -> None:
@@ -51,9 +51,9 @@ class InTurns(QObject):
 
     def _take(self) -> None:
         try:
-            if self._steps and not self._is_late and not self._gives_way():
+            if self._steps and not self._waits_a_turn and not self._gives_way():
                 self._steps.popleft()()
         finally:
-            self._is_late = False
+            self._waits_a_turn = False
             if self._steps:
                 self._timer.start()

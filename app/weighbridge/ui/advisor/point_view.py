@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from weighbridge.choices.advice.advice import Action, Point, Reason
 from weighbridge.choices.advice.words import action_in_words, command_of, reason_in_words, topic_in_words
-from weighbridge.ui.widgets.parts import button, column, label, row, selectable
+from weighbridge.ui.widgets.beside import Beside
+from weighbridge.ui.widgets.parts import button, column, label, selectable
 
 _WORDS_EMS = 12
-"""So much room is left for words beside a button."""
+"""Where there is less room for words beside a button, it stands below them."""
 
 
 class PointView(QWidget):
@@ -27,21 +27,12 @@ class PointView(QWidget):
         self.act: QPushButton | None = None
         head = [label(topic_in_words(point.topic), "dim")] if titled else []
         what = selectable(label(reason_in_words(point.what), "heading", wrap=True))
-        self._top = row(what)
-        self._top.setStretch(0, 1)
+        top: QWidget = what
         if point.action is not None and acts:
             self.act = self._button(point.action, "primary" if is_first else "")
-            self._top.addWidget(self.act, 0, Qt.AlignmentFlag.AlignLeft)
+            top = Beside(what, self.act, least_ems=_WORDS_EMS)
         lines = [*map(_why, point.why), *map(_against, point.against)]
-        column(*head, self._top, *lines, owner=self, gap=1)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is little room beside its words, the button stands below them."""
-        super().resizeEvent(event)
-        if self.act is not None:
-            room = self.width() - self.act.sizeHint().width()
-            beside = room >= _WORDS_EMS * self.fontMetrics().height()
-            self._top.setDirection(self._top.Direction.LeftToRight if beside else self._top.Direction.TopToBottom)
+        column(*head, top, *lines, owner=self, gap=1)
 
     def _button(self, action: Action, role: str) -> QPushButton:
         made = button(action_in_words(action), lambda: self.wanted.emit(action, made), role)

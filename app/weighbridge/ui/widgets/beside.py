@@ -10,10 +10,13 @@ from weighbridge.ui.widgets.parts import row
 
 
 class Beside(QWidget):
-    """`first` takes the free room, down to its minimum; `second` is as wide as it wants to be, at the right."""
+    """`first` takes the free room, down to its minimum or `least_ems` heights of the font; `second` is as wide as it
+    wants to be, at the right.
+    """
 
-    def __init__(self, first: QWidget, second: QWidget, gap: int = 2) -> None:
+    def __init__(self, first: QWidget, second: QWidget, gap: int = 2, least_ems: int = 0) -> None:
         super().__init__()
+        self._least_ems = least_ems
         self._parts = (first, second)
         self._row = row(first, second, owner=self, gap=gap)
         self._row.setStretch(0, 1)
@@ -26,7 +29,8 @@ class Beside(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         first, second = self._parts
-        wanted = first.minimumSizeHint().width() + self._row.spacing() + second.sizeHint().width()
+        least = max(first.minimumSizeHint().width(), self._least_ems * self.fontMetrics().height())
+        wanted = least + self._row.spacing() + second.sizeHint().width()
         below = wanted > self.width() and not first.isHidden()
         turned = QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight
         if turned != self._row.direction():
