@@ -26,6 +26,8 @@ _TABLE_BYTES = 2
 WIDE = "float32"
 """The name of the floats of 32 bits, as server programs are told it."""
 
+_HALF = ("BF16", "F16")
+
 
 @dataclass(frozen=True)
 class Floats:
@@ -45,9 +47,6 @@ def floats_of(info: ModelInfo, size_bytes: int) -> Floats:
     return Floats(
         sum(amount for name, amount in told if name in _HALF), sum(amount for name, amount in told if name == "F32")
     )
-
-
-_HALF = ("BF16", "F16")
 
 
 def weights_of_safetensors(info: ModelInfo, size_bytes: int) -> Weights:
@@ -96,20 +95,22 @@ def _shared_out(info: ModelInfo, size_bytes: int) -> Weights:
     table = min(tokens * (info.embedding_length or 0) * _TABLE_BYTES, size_bytes // 3)
     count = max(info.layers or 1, 1)
     rest = size_bytes - table
-    share = _expert_parameters(info) / (info.parameters or 1)
-    experts = int(min(size_bytes * share, rest) / count)
+    share = _expert_share(info)
+    experts = int(min(size_bytes * (share or 0.0), rest) / count)
     part = LayerWeights(rest // count - experts, experts)
     left = rest - part.total_bytes * count
-    return Weights((part,) * count, table, table, output_bytes=left, exact=False, counted=share > 0)
+    return Weights((part,) * count, table, table, output_bytes=left, exact=False, counted=share is not None)
 
 
-def _expert_parameters(info: ModelInfo) -> float:
-    """Those of all experts, by what a token leaves out; 0 where there are none, or where that is not known."""
+def _expert_share(info: ModelInfo) -> float | None:
+    """The part of all parameters that is the experts', by what a token leaves out; None where there are none, or where
+    that is not known.
+    """
     if not info.parameters or not info.active_parameters or not info.experts or not info.experts_used:
-        return 0.0
+        return None
     tied = info.config.get("tie_word_embeddings") is True
     table = 0 if tied else (whole(info.config.get("vocab_size")) or 0) * (info.embedding_length or 0)
     left_out = info.parameters - info.active_parameters - table
     used = min(info.experts_used / info.experts, 1.0)
     experts = left_out / (1 - used) if left_out > 0 and used < 1 else 0.0
-    return experts if experts < info.parameters else 0.0
+    return experts / info.parameters if 0 < experts < info.parameters else None
