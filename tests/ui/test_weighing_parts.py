@@ -74,3 +74,16 @@ def test_what_is_in_sight_and_takes_too_long_comes_at_the_next_turns(qtbot, full
     qtbot.waitUntil(lambda: not weighing.pacing)
     assert told == [model.id for model in here[:3]]
     assert all(weighing.choice(model).speeds is not None for model in here[:3])
+
+
+def test_who_leaves_while_it_weighs_and_comes_back_finds_the_rest_weighed(qtbot, full):
+    full.memories.start()
+    qtbot.waitUntil(lambda: full.memories.machine is not None)
+    full.memories.stop()
+    weighing, here = full.weighing, tuple(full.library.models)
+    weighing.refresh(here, ())
+    weighing.quiet()
+    assert weighing.busy
+    weighing.refresh(here, ())
+    qtbot.waitUntil(lambda: not weighing.pacing, timeout=5000)
+    assert all(weighing.choice(model) is not None for model in here if model.problem is None)

@@ -246,7 +246,7 @@ class Weighing(QObject):
             self._waiting, self._unpaced = list(models), list(models)  # those that are of now are passed over
         self._in_sight = deque(seen)
         self._weigh_seen(around, AT_ONCE_S)
-        if is_other or self._in_sight:
+        if is_other or self.pacing or self._untold:  # what a page that was left had not come to goes on
             self._timer.start()
 
     def _weigh_seen(self, around: Surroundings, most_s: float) -> None:
