@@ -14,6 +14,7 @@ from weighbridge.base.errors import NotFound, Refused
 from weighbridge.base.printable import printable
 from weighbridge.library.model import ENDPOINT, Model
 from weighbridge.running.choose import task_for
+from weighbridge.running.sight import sees
 from weighbridge.running.state import Running, State
 from weighbridge.server.chat_request import model_name
 from weighbridge.server.ports import Leases, Models
@@ -129,15 +130,17 @@ def _entry(model: Model, loaded: Running | None) -> dict[str, Any]:
         told = {"owned_by": model.remote.endpoint_id, "leaves_computer": model.leaves, "reach": model.remote.reach}
         return {**entry, **told, "context_length": model.remote.context, **_goes_in(model.remote.sees)}
     if loaded is not None:
-        entry |= {"context_length": loaded.slot_context, **_goes_in(loaded.load.projector is not None)}
+        entry |= {"context_length": loaded.slot_context, **_goes_in(sees(model, loaded.load))}
     with contextlib.suppress(OSError):  # gone since the last scan: then its age is unknown
         entry["created"] = int(model.path.stat().st_mtime)
     return entry
 
 
-def _goes_in(sees: bool | None) -> dict[str, Any]:
+def _goes_in(pictures: bool | None) -> dict[str, Any]:
     """What goes into a model, as OpenRouter tells it; nothing where nobody knows whether pictures do."""
-    return {} if sees is None else {"architecture": {"input_modalities": ["text", "image"] if sees else ["text"]}}
+    if pictures is None:
+        return {}
+    return {"architecture": {"input_modalities": ["text", "image"] if pictures else ["text"]}}
 
 
 def _json(value: dict[str, Any]) -> Response:
