@@ -13,31 +13,25 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import httpx2
+from tests.camera import PAGES, PATIENCE_S, SCHEMES, SIZES, Camera, machine_of, put_headers, unmoved
 
 if TYPE_CHECKING:
     from weighbridge.base.task import Task
-    from weighbridge.hardware.machine import Machine
     from weighbridge.ui.engines.page import EnginesPage
     from weighbridge.ui.pages.library import LibraryPage
     from weighbridge.ui.services import Services
 
-SIZES = ((1000, 640), (1440, 900))
-SCHEMES = ("light", "dark")
-TESTS = Path(__file__).parent
 SHOWN = ("qwen3-30b-a3b", "qwen3.5-27b", "llama-3.3-70b", "gemma-3-12b")
 """Chosen one after the other: experts in RAM, layers in RAM, too large, windows."""
-_PATIENCE_S = 30.0
 TEXT = """## How deep a hull may sit
 
 A **load line** marks how deep a hull may sit in the *water*. Each letter is a limit for one kind of water:
@@ -54,7 +48,6 @@ def draught(mark: str, salt: float = 1.025) -> float:
 
 """
 SAID = {"text": TEXT, "repeat": 50, "tps": 60, "context": 8192}
-PAGES = ("discover", "library", "chat", "server", "engines", "advisor", "machine", "downloads", "network", "settings")
 
 
 def main() -> None:
@@ -78,11 +71,11 @@ def main() -> None:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory() as home:
         os.environ["WEIGHBRIDGE_HOME"] = os.environ["HOME"] = home  # nobody's own models are in a picture
-        camera = _Camera(Path(home), arguments.out, arguments.fonts)
+        camera = _Shots(Path(home), arguments.out, arguments.fonts)
         _shoot(camera, arguments)
 
 
-def _shoot(camera: _Camera, arguments: argparse.Namespace) -> None:
+def _shoot(camera: _Shots, arguments: argparse.Namespace) -> None:
     """What is asked for alone; else all of it."""
     machine = arguments.machine
     alone: dict[str, Callable[[], None]] = {
@@ -100,22 +93,7 @@ def _shoot(camera: _Camera, arguments: argparse.Namespace) -> None:
     alone[wanted]() if wanted else camera.shoot(arguments.model)
 
 
-class _Camera:
-    def __init__(self, home: Path, out: Path, fonts: float) -> None:
-        from PySide6.QtWidgets import QApplication
-
-        from weighbridge.base.paths import default_paths
-        from weighbridge.ui.program import Program
-        from weighbridge.ui.widgets.parts import scaled
-        from weighbridge_engines.catalogue import catalogue
-
-        self._out = out
-        self._home = home
-        self._told: set[str] = set()
-        self._app = QApplication([])
-        self._app.setFont(scaled(self._app.font(), fonts))
-        self._program = Program(self._app, default_paths(), catalogue)
-
+class _Shots(Camera):
     def shoot(self, model: Path | None) -> None:
         from tests.ui.made_library import fill
 
@@ -248,8 +226,8 @@ class _Camera:
 
         from weighbridge.hardware import again, detect
 
-        machine = _machine(recorded, used=False)
-        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", _unmoved):
+        machine = machine_of(recorded, used=False)
+        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", unmoved):
             self._program.open()
             self._until(lambda: self._program.services is not None and self._program.services.facts.answered)
             self._take_engines(LINES)
@@ -259,9 +237,9 @@ class _Camera:
         """What follows from the machine, from answers for many users, and from another machine."""
         from weighbridge.hardware import again, detect
 
-        machine = _machine(recorded, used=True)
-        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", _unmoved):
-            _put_headers(self._home / "data" / "models")
+        machine = machine_of(recorded, used=True)
+        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", unmoved):
+            put_headers(self._home / "data" / "models")
             self._program.open()
             self._until(lambda: self._program.services is not None and self._program.services.facts.answered)
             page = self._program.window.pages["advisor"]
@@ -350,14 +328,14 @@ class _Camera:
 
         from weighbridge.hardware import again, detect
 
-        machine = _machine(recorded, used=True) if recorded else None
+        machine = machine_of(recorded, used=True) if recorded else None
         with FakeHub() as hub:
             fill(hub)
             self._program.settings.change(hub_endpoint=hub.endpoint)
             if machine is None:
                 self._take_discover()
                 return
-            with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", _unmoved):
+            with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", unmoved):
                 self._take_discover()
 
     def _take_discover(self) -> None:
@@ -430,10 +408,10 @@ class _Camera:
         """The sheet on a recorded machine: as it opens, with changes, a refused value, a preset, what does not fit."""
         from weighbridge.hardware import again, detect
 
-        machine = _machine(recorded, used=True)
-        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", _unmoved):
+        machine = machine_of(recorded, used=True)
+        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", unmoved):
             program = self._program
-            _put_headers(self._home / "data" / "models")
+            put_headers(self._home / "data" / "models")
             program.open()
             self._until(lambda: program.services is not None and program.services.memories.machine is not None)
             for name, layers in (("gemma-3-12b", 20), ("llama-3.3-70b", 81)):
@@ -466,10 +444,10 @@ class _Camera:
         """The Library on a recorded machine: what fits, what fits in part, what does not."""
         from weighbridge.hardware import again, detect
 
-        machine = _machine(recorded, used)
-        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", _unmoved):
+        machine = machine_of(recorded, used)
+        with patch.object(detect, "detect", lambda: machine), patch.object(again, "look_again", unmoved):
             program = self._program
-            _put_headers(self._home / "data" / "models")
+            put_headers(self._home / "data" / "models")
             program.open()
             self._until(lambda: program.services is not None and program.services.memories.machine is not None)
             page = program.window.pages["library"]
@@ -500,26 +478,6 @@ class _Camera:
         page.detail.weighed.speed.least.setValue(100)
         self._until(lambda: page.detail.weighed.advice.changes.head != "")
         self._take("library", f"{recorded}_what_if_wanted")
-
-    def _take(self, name: str, told: str = "") -> None:
-        window = self._program.window
-        for scheme in SCHEMES:
-            self._program.theme.choose(scheme)
-            for width, height in SIZES:
-                window.resize(width, height)
-                if name in PAGES:
-                    window.show_page(name)
-                self._wait(150)
-                window.grab().save(str(self._out / f"{told or name}_{scheme}_{width}.png"))
-                self._tell_cut(f"{told or name} at {width} x {height}")
-
-    def _tell_cut(self, where: str) -> None:
-        from tests.ui.cut import cut
-
-        for line in cut(self._program.window):
-            if line not in self._told:
-                self._told.add(line)
-                sys.stdout.write(f"{where}: {line}\n")
 
     def _take_downloads(self) -> None:
         """The queue while it is empty, with something found, and with a job in each state, one of which has failed;
@@ -615,53 +573,6 @@ class _Camera:
             services.background.run(partial(_post, url, body), answered.append, print)
         self._until(lambda: len(answered) == 2)
 
-    def _wait(self, milliseconds: int) -> None:
-        from PySide6.QtCore import QEventLoop, QTimer
-
-        loop = QEventLoop()  # QTest.qWait lets no other thread run
-        QTimer.singleShot(milliseconds, loop.quit)
-        loop.exec()
-
-    def _until(self, true: Callable[[], bool]) -> None:
-        until = time.monotonic() + _PATIENCE_S
-        while not true():
-            if time.monotonic() > until:
-                raise TimeoutError
-            self._wait(20)
-
-
-def _machine(recorded: str, used: bool) -> Machine:
-    """A machine of tests/hardware/machines; `used`: llama.cpp can compute on its cards."""
-    from tests.hardware.test_machines import host_of
-
-    from weighbridge.hardware.detect import detect
-    from weighbridge.hardware.machine import Sight
-
-    told = json.loads((TESTS / "hardware" / "machines" / f"{recorded}.json").read_text("utf-8"))
-    found = detect(host_of(told))
-    names = (("nvidia", "CUDA"), ("amd", "ROCm"))
-    seen = {maker: f"{api}0" for maker, api in names} if used else {}
-    cards = (
-        replace(each, seen_by=(Sight("llama_server", seen[each.vendor]),)) if each.vendor in seen else each
-        for each in found.devices
-    )
-    return replace(found, devices=tuple(cards))
-
-
-def _unmoved(machine: Machine, with_cards: bool) -> Machine:
-    del with_cards
-    return machine
-
-
-def _put_headers(models: Path) -> None:
-    """Sparse files with the headers of tests/data/fit_cases, as large as the real ones."""
-    models.mkdir(parents=True, exist_ok=True)
-    cases = TESTS / "data" / "fit_cases"
-    for case in json.loads((cases / "cases.json").read_text("utf-8"))["cases"]:
-        file = models / f"{case['name']}.gguf"
-        file.write_bytes((cases / case["header"]).read_bytes())
-        os.truncate(file, case["file_bytes"])
-
 
 def _listed(page: LibraryPage, model_id: str) -> bool:
     table = page.table.model()
@@ -674,7 +585,7 @@ def _looked_at(services: Services, page: LibraryPage) -> bool:
 
 def _post(url: str, body: dict[str, object], task: Task) -> int:
     del task
-    return httpx2.post(url, json=body, timeout=_PATIENCE_S).status_code
+    return httpx2.post(url, json=body, timeout=PATIENCE_S).status_code
 
 
 if __name__ == "__main__":
