@@ -1,5 +1,6 @@
 """What the Library page does with files and with what is written on them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,15 @@ def test_the_focus_goes_back_to_where_it_was_before_the_question(page, qtbot, bi
     qtbot.waitUntil(lambda: page.question.isVisible() and page.question.buttons[1].hasFocus())
     page.question.buttons[1].click()
     assert page.table.hasFocus()
+
+
+def test_what_is_loaded_beside_another_model_is_not_removed(page, full, qtbot, binned):
+    other = running("Qwen3-8B-Q4_K_M")
+    full.supervisor.become(full.bus, replace(other, load=replace(other.load, draft=str(page.table.chosen.model.path))))
+    page.acts.remove.trigger()
+    qtbot.waitUntil(page.errors.isVisible)
+    assert page.errors.shown_report.details.startswith("model.in_use")
+    assert page.question.isHidden()
 
 
 def test_a_loaded_model_is_not_removed(page, full, qtbot, binned):

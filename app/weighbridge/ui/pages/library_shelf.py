@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -16,7 +16,7 @@ from weighbridge.hub.jobs import ENDED
 from weighbridge.library.model import Model
 from weighbridge.library.removal import Removal, into_bin, plan, refusal, remove
 from weighbridge.library.verifying import Verified
-from weighbridge.running.state import State
+from weighbridge.running.state import Running, State
 from weighbridge.ui.removal_words import removal_in_words
 from weighbridge.ui.reveal import reveal
 from weighbridge.ui.services import Services
@@ -105,8 +105,7 @@ class Shelf(QObject):
     def _is_refused(self, removal: Removal) -> bool:
         """Whether it cannot be now; why is told."""
         running = [each for each in self._services.supervisor.running() if each.state not in _GONE]
-        held = {each.model_id for each in running} | {each.load.model for each in running}
-        refused = refusal(removal, held, ()) or self._fetched(removal)
+        refused = refusal(removal, set(_held(running)), ()) or self._fetched(removal)
         if refused is not None:
             self.failed.emit(refused)
         return refused is not None
@@ -146,3 +145,10 @@ class Shelf(QObject):
     def _verifying_over(self) -> None:
         self._verifying = None
         self._progress.finish()
+
+
+def _held(running: Iterable[Running]) -> Iterator[str]:
+    """The models that are loaded, by id, and all files that they were loaded from."""
+    for each in running:
+        named = each.load
+        yield from filter(None, (each.model_id, named.model, named.projector, named.draft, *named.adapters))
