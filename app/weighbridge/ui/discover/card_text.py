@@ -69,9 +69,10 @@ def _bounded(lines: list[str]) -> list[str]:
     kept: list[str] = []
     cells, fenced = 0, False
     for line in lines[:MOST_LINES]:
-        fenced ^= _FENCE.match(line) is not None
+        if _FENCE.match(line):
+            fenced = not fenced
         in_table = "|" in line and not fenced
-        cells += line.count("|") * in_table
+        cells += line.count("|") if in_table else 0
         if cells <= MOST_CELLS or not in_table:
             kept.append(line if len(line) <= MOST_IN_LINE else f"{line[:MOST_IN_LINE]}{CUT}")
         elif kept[-1:] != [CUT]:
