@@ -39,6 +39,12 @@ def test_values(value, shown):
     assert setting_in_words("anything", value, "auto") == shown
 
 
+def test_memory_is_shown_with_its_unit_unless_that_stands_beside_it():
+    assert setting_in_words("prompt_cache_mib", 753) == "753\u202fMiB"
+    assert setting_in_words("prompt_cache_mib", 753, with_unit=False) == "753"
+    assert setting_in_words("prompt_cache_mib", None, "auto") == "auto"
+
+
 def test_files_are_shown_by_their_names():
     assert setting_in_words("projector", "/far/away/mmproj.gguf") == "mmproj.gguf"
     assert setting_in_words("adapters", ("/a/one.gguf", "/b/two.gguf")) == "one.gguf, two.gguf"

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from weighbridge.base.explain import Explanation, explain_code
-from weighbridge.base.units import number
+from weighbridge.base.units import THIN, number
 from weighbridge.base.words import mark, text
 from weighbridge.choices.setting_titles import TITLES
 from weighbridge_engines.api import Cause
 
 _FILES = ("adapters", "draft", "projector")
 _UNITS: Mapping[str, str] = {"tokens": mark("tokens"), "layers": mark("layers")}
+_UNIT_OF: Mapping[str, str] = {"gib": "GiB", "mib": "MiB"}
+"""By the end of a setting's name."""
 _OF_NAMES = ("name", "needs")
 """Values of a cause that are names of settings."""
 
@@ -45,12 +47,15 @@ def value_in_words(value: object, absent: str = "") -> str:
     return str(value)
 
 
-def setting_in_words(name: str, value: object, absent: str = "") -> str:
-    """The value of the setting `name`: of files their names alone."""
+def setting_in_words(name: str, value: object, absent: str = "", *, with_unit: bool = True) -> str:
+    """The value of the setting `name`: of files their names alone, of memory with its unit unless that stands beside
+    it.
+    """
     if name in _FILES and value:
         paths = value if isinstance(value, tuple | list) else (value,)
         return ", ".join(Path(str(path)).name for path in paths)
-    return value_in_words(value, absent)
+    unit = _UNIT_OF.get(name.rpartition("_")[2]) if with_unit and value is not None else None
+    return f"{value_in_words(value, absent)}{THIN}{unit}" if unit else value_in_words(value, absent)
 
 
 def refusal_in_words(cause: Cause) -> Explanation:

@@ -26,7 +26,7 @@ def left_in_words(control: Control, load: Load, choice: Choice | None) -> str:
     value = _left(control, load, choice)
     if value is None:
         return text("auto")
-    return text("auto · {value}", value=setting_in_words(control.name, value))
+    return text("auto · {value}", value=setting_in_words(control.name, value, with_unit=False))
 
 
 def _left(control: Control, load: Load, choice: Choice | None) -> Any:
@@ -66,7 +66,7 @@ def beside_in_words(control: Control, reckoned: Reckoned | None, *, changed: boo
 
 def option_in_words(control: Control, value: Any, reckoned: Reckoned | None) -> str:
     """One value in a list, with what choosing it would change."""
-    shown = setting_in_words(control.name, value)
+    shown = setting_in_words(control.name, value, with_unit=False)
     effect = reckoned.options.get((control.name, value)) if reckoned is not None else None
     if effect is None or effect == Effect(0, 0.0):
         return shown
