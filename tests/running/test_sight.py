@@ -1,10 +1,12 @@
 """Whether a model as it is loaded sees pictures."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from weighbridge.running.sight import Blind, blindness
+from weighbridge.library.model import Model
+from weighbridge.running.sight import Blind, blindness, sees, sees_alone
 from weighbridge_engines.api import Load
 from weighbridge_engines.catalogue import catalogue
 from weighbridge_engines.llama_program import program
@@ -31,6 +33,21 @@ def test_an_engine_that_sees_nothing(engine_id):
 @pytest.mark.parametrize("engine_id", ["vllm", "sglang", "transformers", "endpoint"])
 def test_where_no_projector_is_taken_the_model_sees_by_itself_or_the_answer_says_that_it_does_not(engine_id):
     assert blindness(ENGINES[engine_id], ALONE) is None
+
+
+@pytest.mark.parametrize(
+    ("engine_id", "load", "told"),
+    [
+        ("llama_server", ALONE, False),
+        ("llama_server", SEEING, True),
+        ("mlx", ALONE, False),
+        ("vllm", ALONE, None),
+        ("transformers", ALONE, None),
+    ],
+)
+def test_without_a_projector_the_answer_tells_where_the_engine_takes_none(engine_id, load, told):
+    model = Model("m", "m", Path("/m"), (Path("/m"),), "gguf", None, 1)
+    assert sees(model, load, alone=sees_alone(ENGINES[engine_id])) is told
 
 
 def test_an_engine_that_cannot_is_not_asked_for_a_projector():

@@ -12,6 +12,7 @@ from weighbridge.base.errors import EngineFailed, WeighbridgeError
 from weighbridge.library.model import Model
 from weighbridge.running.effective import Told, settings
 from weighbridge.running.log import LogRing
+from weighbridge.running.sight import sees_alone
 from weighbridge.running.state import Running, State, goes_on
 from weighbridge_engines.api import Engine, Load
 
@@ -76,6 +77,7 @@ class Life:
             since_s=time.monotonic(),
             moved_s=time.monotonic(),
             build=engine.build,
+            sees_alone=sees_alone(engine),
         )
 
     @property

@@ -16,9 +16,18 @@ class Blind(StrEnum):
     PROJECTOR = "projector"
 
 
-def sees(model: Model, load: Load) -> bool | None:
-    """Whether `model`, loaded by `load`, is shown pictures; None where an endpoint serves it and does not say."""
-    return load.projector is not None if model.remote is None else model.remote.sees
+def sees(model: Model, load: Load, *, alone: bool = False) -> bool | None:
+    """Whether `model`, loaded by `load`, is shown pictures. None where an endpoint serves it and does not say, and where
+    it may see `alone`, as its engine runs it: then the answer tells.
+    """
+    if model.remote is not None:
+        return model.remote.sees
+    return True if load.projector is not None else (None if alone else False)
+
+
+def sees_alone(engine: Engine) -> bool:
+    """Whether models may see pictures by themselves as `engine` runs them: it takes no projector."""
+    return Capability.VISION in engine.capabilities and not _takes_projector(engine)
 
 
 def not_shown(model: Model) -> Refused:
@@ -34,5 +43,8 @@ def blindness(engine: Engine, load: Load) -> Blind | None:
     """
     if Capability.VISION not in engine.capabilities:
         return Blind.ENGINE
-    takes_one = any(control.name == "projector" for control in engine.controls)
-    return Blind.PROJECTOR if takes_one and load.projector is None else None
+    return Blind.PROJECTOR if _takes_projector(engine) and load.projector is None else None
+
+
+def _takes_projector(engine: Engine) -> bool:
+    return any(control.name == "projector" for control in engine.controls)

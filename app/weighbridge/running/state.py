@@ -55,7 +55,8 @@ class Running:
     engine does not tell. `memory_bytes` is the resident memory of the process group,
     `private_bytes` the part of it that its end makes available: pages of a mapped file may be so already. `buffers`
     is what the engine said it allocated ("weights_bytes", "kv_bytes", "compute_bytes", ...), `held` the same by
-    device, where it named one. `error` is set where it failed. `build` is that of `engine_id` which runs, "" for
+    device, where it named one. `sees_alone`: whether it sees pictures is told by its answers. `error` is set where it
+    failed. `build` is that of `engine_id` which runs, "" for
     the one beside this program.
     """
 
@@ -78,6 +79,7 @@ class Running:
     private_bytes: int | None = None
     buffers: Mapping[str, int] = field(default_factory=dict)
     held: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    sees_alone: bool = False
     error: WeighbridgeError | None = None
     build: str = ""
     log: tuple[str, ...] = ()

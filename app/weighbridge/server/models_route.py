@@ -130,7 +130,7 @@ def _entry(model: Model, loaded: Running | None) -> dict[str, Any]:
         told = {"owned_by": model.remote.endpoint_id, "leaves_computer": model.leaves, "reach": model.remote.reach}
         return {**entry, **told, "context_length": model.remote.context, **_goes_in(model.remote.sees)}
     if loaded is not None:
-        entry |= {"context_length": loaded.slot_context, **_goes_in(sees(model, loaded.load))}
+        entry |= {"context_length": loaded.slot_context, **_goes_in(sees(model, loaded.load, alone=loaded.sees_alone))}
     with contextlib.suppress(OSError):  # gone since the last scan: then its age is unknown
         entry["created"] = int(model.path.stat().st_mtime)
     return entry

@@ -243,3 +243,11 @@ def test_one_that_a_changed_load_would_not_see_is_not_sent(seeing, page, client,
     page._send("What is this?", page.composer.pictures, model, Load("/m", projector=None))
     assert page._error.error.code == "picture.not_sent"
     assert client.bodies == [] and len(page.composer.pictures) == 1
+
+
+def test_what_an_engine_sees_without_a_projector_its_answer_tells(page, client, full, red, answered):
+    full.supervisor.become(full.bus, replace(running(MODEL), sees_alone=True))
+    assert page.composer.sees
+    page.composer.add_picture(attached(red))
+    answered(page)
+    assert [part["type"] for part in client.bodies[-1]["messages"][-1]["content"]] == ["image_url", "text"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,6 @@ from weighbridge.chat.conversation import (
     title_from,
 )
 from weighbridge.chat.thinking import Answer
-from weighbridge.running.sight import sees
 from weighbridge.ui.chat.options import Options
 
 if TYPE_CHECKING:  # built elsewhere: the window shows before they are
@@ -60,13 +59,20 @@ class Dialogue(QObject):
     """A conversation was made, changed or deleted."""
 
     def __init__(
-        self, store: ChatStore, supervisor: Supervisor, speeds: AnswerSpeeds, client: ChatClient, parent: QObject
+        self,
+        store: ChatStore,
+        supervisor: Supervisor,
+        speeds: AnswerSpeeds,
+        client: ChatClient,
+        is_shown: Callable[[Model, Load], bool | None],
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._store = store
         self._supervisor = supervisor
         self._speeds = speeds
         self._client = client
+        self._is_shown = is_shown
         self._conversation: Conversation | None = None
         self._messages: tuple[Message, ...] = ()
         self._leaf_id: int | None = None
@@ -218,7 +224,7 @@ class Dialogue(QObject):
 
     def _start(self, answer: Message, model: Model, load: Load, options: Options) -> None:
         path = path_to(self._messages, answer.parent_id)
-        messages = request_messages(path, options.system_prompt, sees=sees(model, load) is not False)
+        messages = request_messages(path, options.system_prompt, sees=self._is_shown(model, load) is not False)
         lease = self._supervisor.lease(model, load)
         ask = Ask(answer, tuple(messages), options.sampling)
         self._lease = lease

@@ -19,7 +19,7 @@ from weighbridge.chat.client import ChatClient
 from weighbridge.chat.conversation import Attached, Conversation, Message
 from weighbridge.chat.meter import Reading
 from weighbridge.library.model import Model, Reach
-from weighbridge.running.sight import not_shown, sees
+from weighbridge.running.sight import not_shown
 from weighbridge.running.state import Running, State
 from weighbridge.ui.asking import Asking
 from weighbridge.ui.chat.attaching import Attaching
@@ -35,6 +35,7 @@ from weighbridge.ui.chat.models import ChosenModel
 from weighbridge.ui.chat.options import Options, options_from
 from weighbridge.ui.chat.options_pane import OptionsPane
 from weighbridge.ui.chat.panes import Panes
+from weighbridge.ui.chat.sight import is_shown
 from weighbridge.ui.chat.strip import LiveStrip
 from weighbridge.ui.chat.switcher import ModelSwitcher
 from weighbridge.ui.elsewhere_words import reach_badge, where_it_goes
@@ -75,7 +76,7 @@ class ChatPage(Page):
         self._room = Room(services, self)
         self._asking = Asking(services, self)
         self._held = HeldLoads(services)
-        asked = (services.supervisor, services.answer_speeds, client or ChatClient())
+        asked = services.supervisor, services.answer_speeds, client or ChatClient(), partial(is_shown, services)
         self._dialogue = Dialogue(services.store, *asked, self)
         self._list = ConversationList(services.theme)
         self._switcher = ModelSwitcher()
@@ -160,7 +161,7 @@ class ChatPage(Page):
             self._error.show_error(refusal)
 
     def _send(self, words: str, pictures: tuple[Attached, ...], model: Model, load: Load) -> None:
-        if pictures and sees(model, load) is False:
+        if pictures and is_shown(self._services, model, load) is False:
             self._error.show_error(not_shown(model))
             return
         options = self._options.options
@@ -384,7 +385,7 @@ class ChatPage(Page):
         load = None if model is None else self._asked_load(model)
         loaded = running is not None and running.state is not State.FAILED
         self._room.ask(None if loaded or not self.isVisible() else model, load)
-        self._composer.set_sees(False if model is None or load is None else sees(model, load))
+        self._composer.set_sees(False if model is None or load is None else is_shown(self._services, model, load))
         self._show_note()
         self._composer.set_target(model.title if model is not None else None, leaves=bool(model and model.leaves))
         self._show_served(model)
