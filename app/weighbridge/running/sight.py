@@ -17,8 +17,8 @@ class Blind(StrEnum):
 
 
 def sees(model: Model, load: Load, *, alone: bool = False) -> bool | None:
-    """Whether `model`, loaded by `load`, is shown pictures. None where an endpoint serves it and does not say, and where
-    it may see `alone`, as its engine runs it: then the answer tells.
+    """Whether `model`, loaded by `load`, is shown pictures. None where an endpoint serves it and does not say, and
+    where it may see `alone`, as its engine runs it: then the answer tells.
     """
     if model.remote is not None:
         return model.remote.sees
