@@ -79,7 +79,7 @@ def test_a_repository_without_a_file_in_question():
     assert fault(answer(404), About("owner/name")).code == "hub.private"
 
 
-@pytest.mark.parametrize("status", [403, 404, 407, 451])
+@pytest.mark.parametrize("status", [401, 403, 404, 407, 451])
 def test_where_no_repository_is_asked_for_none_is_named_and_the_status_is(status):
     error = fault(answer(status), About())
     assert isinstance(error, Unreachable)

@@ -104,7 +104,7 @@ def _named(answer: Answer) -> str | None:
 
 def _by_status(answer: Answer, about: About) -> str | None:
     if not about.repo_id:  # a list, or who one is: there is nothing that one could be let to
-        return "hub.token" if answer.status == 401 else None
+        return "hub.token" if answer.status == 401 and answer.token_sent else None
     if answer.status == 404:
         return "hub.no_file" if about.path else "hub.private"
     return {401: "hub.private", 403: "hub.denied", 451: "hub.denied"}.get(answer.status)
