@@ -198,6 +198,7 @@ def test_refusals_say_what_was_asked_for(fake, asking, hub):
     assert (path.code, path.values["path"]) == ("hub.no_file", "none.gguf")
     asking.token = None
     assert refused(hub.locate, "o/gated", commit, "m.gguf").code == "hub.gated_sign_in"
+    asking.token = "hf_wrong"
     assert refused(hub.user).code == "hub.token"
 
 
