@@ -148,14 +148,17 @@ def request_messages(path: Sequence[Message], system_prompt: str = "", *, sees: 
     pictures only to one that `sees`.
     """
     system: list[dict[str, Any]] = [{"role": "system", "content": system_prompt}] if system_prompt.strip() else []
-    return system + [{"role": str(one.role), "content": _content(one, sees)} for one in path if one.text]
+    return system + [
+        {"role": str(one.role), "content": content(one.text, one.pictures if sees else ())} for one in path if one.text
+    ]
 
 
-def _content(message: Message, sees: bool) -> str | list[dict[str, Any]]:
-    if not sees or not message.pictures:
-        return message.text
-    shown: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": one.url}} for one in message.pictures]
-    return [*shown, {"type": "text", "text": message.text}]
+def content(text: str, pictures: Sequence[Attached]) -> str | list[dict[str, Any]]:
+    """What a message of a request holds: the text alone where there are no pictures."""
+    if not pictures:
+        return text
+    shown: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": one.url}} for one in pictures]
+    return [*shown, {"type": "text", "text": text}]
 
 
 def title_from(first_message: str) -> str:

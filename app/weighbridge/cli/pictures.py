@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.base.errors import Refused
 from weighbridge.base.paths import user_path
 from weighbridge.base.pictures import MOST_BYTES
+from weighbridge.chat import conversation
+from weighbridge.chat.conversation import Attached
 from weighbridge.chat.picture_files import picture_file
 
 if TYPE_CHECKING:
@@ -16,21 +17,18 @@ if TYPE_CHECKING:
     from weighbridge_engines.api import Engine, Load
 
 
-def content(prompt: str, files: Sequence[str]) -> str | list[Mapping[str, Any]]:
+def content(prompt: str, files: Sequence[str]) -> str | list[dict[str, Any]]:
     """What a message of `prompt` and the pictures in `files` holds: the text alone where there are none.
 
     Raises Refused with a "picture." code for what is no such picture, or more than is shown at a time.
     """
-    if not files:
-        return prompt
-    parts: list[Mapping[str, Any]] = []
+    shown: list[Attached] = []
     left_bytes = MOST_BYTES
     for name in files:
         data, picture = picture_file(user_path(name), left_bytes)
         left_bytes -= len(data)
-        url = f"data:image/{picture.kind};base64,{base64.b64encode(data).decode('ascii')}"
-        parts.append({"type": "image_url", "image_url": {"url": url}})
-    return [*parts, {"type": "text", "text": prompt}]
+        shown.append(Attached(data, picture.kind, picture.width, picture.height))
+    return conversation.content(prompt, shown)
 
 
 def check_sight(model: Model, engine: Engine, load: Load) -> None:

@@ -152,7 +152,7 @@ class Looks(QObject):
         """What is looked at just now is looked at once more: somebody else asks from now on."""
         if self._now is not None:
             spot, task = self._now
-            self._wanted = {place_of(spot): spot, **self._wanted}
+            self._want_first(spot)
             task.cancel()
             self._looker.forget(spot)
 
@@ -172,6 +172,9 @@ class Looks(QObject):
         made = {place_of(spot): spot for spot in spots}
         known = self._sights.keys() | self._failures.keys()
         return {place: spot for place, spot in made.items() if place not in known}
+
+    def _want_first(self, spot: Spot) -> None:
+        self._wanted = {place_of(spot): spot, **self._wanted}
 
     def _go_on(self) -> None:
         if self._now is None and self.wait_s <= 0 and not self._rests:
@@ -207,7 +210,7 @@ class Looks(QObject):
         if isinstance(sight.unread, Unreachable) and place_of(spot) not in self._twice:
             self._twice.add(place_of(spot))  # for a moment nothing came: once more
             self._wait_as_asked(sight.unread)
-            self._wanted = {place_of(spot): spot, **self._wanted}
+            self._want_first(spot)
         self.seen.emit(spot, sight)
         self._go_on()
 
@@ -221,7 +224,7 @@ class Looks(QObject):
     def _failed(self, spot: Spot, error: BaseException) -> None:
         self._now = None
         if self._wait_as_asked(error):
-            self._wanted = {place_of(spot): spot, **self._wanted}
+            self._want_first(spot)
         elif not isinstance(error, Cancelled):
             self._failures[place_of(spot)] = error
             if isinstance(error, WeighbridgeError) and error.code in _AWAY:
